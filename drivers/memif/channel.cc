@@ -157,7 +157,8 @@ Step ServerChannel::OnAddRegion(const AddRegion& region, bool has_descriptor) {
 
 Step ServerChannel::OnAddRing(const AddRing& ring, bool has_descriptor) {
   if (!has_descriptor) return Refuse(Refusal::kNoDescriptor);
-  std::vector<RingPlan>& rings = (ring.flags & AddRing::kC2s) != 0 ? plan_.c2s : plan_.s2c;
+  const bool is_c2s = (ring.flags & AddRing::kC2s) != 0;
+  std::vector<RingPlan>& rings = is_c2s ? plan_.c2s : plan_.s2c;
   if (ring.index != rings.size() || ring.index >= max_rings_ || ring.log2_slots == 0 ||
       ring.log2_slots > kMaxLog2Ring || ring.region >= plan_.regions.size() ||
       ring.offset % kRingAlignment != 0) {
@@ -167,7 +168,7 @@ Step ServerChannel::OnAddRing(const AddRing& ring, bool has_descriptor) {
   const uint64_t needs = RingBytes(ring.log2_slots);
   if (ring.offset > room || needs > room - ring.offset) return Refuse(Refusal::kRing);
   rings.push_back({.region = ring.region, .offset = ring.offset, .log2_slots = ring.log2_slots});
-  return {.reply = MakeAck()};
+  return {.action = is_c2s ? Action::kNone : Action::kAddEvent, .reply = MakeAck()};
 }
 
 Step ServerChannel::OnConnect() {

@@ -82,6 +82,7 @@ enum class Action : uint8_t {
   kNone,
   kClaim,       // server: the connection is that of interface `interface`
   kAddRegion,   // server: the message's descriptor is the next region's memory
+  kAddEvent,    // server: the message's descriptor is the next s2c ring's eventfd
   kConnect,     // server: map the regions, then send Accept() or Refuse()
   kMakeMemory,  // client: create the memory of Plan(), then send Start()
   kConnected,   // client

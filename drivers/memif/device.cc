@@ -147,6 +147,8 @@ Refusal Device::Connect(Connection connection, uint64_t buffers_offset) {
   for (size_t i = 0; i < pairs; ++i) {
     views.emplace_back(ViewOf(plan.c2s[i], i, buffers_offset),
                        ViewOf(plan.s2c[i], plan.c2s.size() + i, buffers_offset));
+    (options_.is_server ? views.back().second : views.back().first).event =
+        connection_->events[i].get();
     for (const RingView* view : {&views.back().first, &views.back().second}) {
       if (view->header->cookie != kRingCookie) return Refusal::kRing;
     }

@@ -46,7 +46,7 @@ DeviceOptions ParseDevice(std::string_view device);
 struct Connection {
   Fd socket;
   std::vector<Region> regions;
-  std::vector<Fd> events;  // of a client's rings; the peer may wait for them
+  std::vector<Fd> events;  // eventfds of the rings that this end fills; a client's others follow
   ConnectionPlan plan;
 };
 

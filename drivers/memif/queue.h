@@ -21,6 +21,7 @@ class Queue {
     if (!gate_.Enter()) [[unlikely]]
       return 0;
     const uint32_t count = rx_.Receive(pool, frames, max, max_frame_bytes_);
+    tx_.OnPoll();
     gate_.Leave();
     return count;
   }

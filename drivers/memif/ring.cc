@@ -13,6 +13,9 @@ namespace {
 constexpr uint32_t kSendAhead = 96;
 constexpr uint32_t kMaxPrefetchedLines = 4;
 constexpr uint32_t kMaxParts = 64;  // of a frame
+// Polls after which a sender reads whether its peer polls. The barrier is too expensive for each
+// burst.
+constexpr uint32_t kPollsToCheck = 8;
 
 // Reads a descriptor once, as two words.
 Descriptor Load(const Descriptor* shared) {
@@ -235,6 +238,29 @@ uint32_t ReceiveRing::Receive(Port& pool, Frame** frames, uint32_t max, uint32_t
 
 // ---- Send ----
 
+void SendRing::Open() {
+  peer_sleeps_ = true;
+  polls_to_check_ = 0;
+  waker_.Open(view_.event);
+  index().store(0, std::memory_order_release);
+}
+
+void SendRing::Publish() {
+  index().store(next_, std::memory_order_release);
+  if (peer_sleeps_) [[unlikely]]
+    WakeSleeper();
+  if (!peer_sleeps_ && polls_to_check_ == 0) polls_to_check_ = kPollsToCheck;
+}
+
+// The barrier is between the index and the flag here, and between the flag and the index at a peer
+// that goes to sleep, so that one of both notices the other.
+void SendRing::WakeSleeper() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  peer_sleeps_ =
+      (view_.header->flags.load(std::memory_order_relaxed) & RingHeader::kMaskInterrupt) == 0;
+  if (peer_sleeps_) waker_.Signal();
+}
+
 uint32_t SendRing::Refill() {
   return view_.owns_buffers() ? ReadLimit(view_.header->tail, slots())
                               : ReadLimit(view_.header->head, 0);
@@ -338,7 +364,7 @@ uint32_t SendRing::Send(Frame* const* frames, uint32_t count) {
     ++sent;
     bytes += frame.length;
   }
-  if (next_ != first) index().store(next_, std::memory_order_release);
+  if (next_ != first) Publish();
   counters_->tx_frames.Add(sent);
   counters_->tx_bytes.Add(bytes);
   return done;

@@ -14,6 +14,7 @@
 #include "memif/channel.h"
 #include "memif/copy.h"
 #include "memif/format.h"
+#include "memif/waker.h"
 #include "port/port.h"
 
 namespace suede::memif {
@@ -55,6 +56,7 @@ struct RingView {
   RegionViews regions{};
   std::vector<uint32_t> buffers{};  // offsets in region 0, of each slot; empty: the peer's
   uint32_t buffer_bytes = 0;        // of each own buffer
+  int event = -1;                   // eventfd on which the receiver may sleep; -1: none
 
   bool owns_buffers() const { return !buffers.empty(); }
 };
@@ -135,9 +137,13 @@ class SendRing : public RingEnd {
   explicit SendRing(QueueCounters* counters) : RingEnd(counters) {}
 
   // Begins at slot 0; called last before the first burst.
-  void Open() { index().store(0, std::memory_order_release); }
+  void Open();
   // Copies frames[0, n) to the ring and returns n. The peer sees them before Send returns.
   uint32_t Send(Frame* const* frames, uint32_t count);
+  // Wakes a peer that went to sleep while frames were sent. To be called at each poll iteration.
+  void OnPoll() {
+    if (polls_to_check_ != 0 && --polls_to_check_ == 0) WakeSleeper();
+  }
 
  private:
   enum class Result : uint8_t { kSent, kFull, kDropped };
@@ -149,8 +155,13 @@ class SendRing : public RingEnd {
   Result SendForeign(const Frame& frame);
   uint32_t Refill();
   void Prefetch(uint32_t bytes) const;
+  void Publish();
+  void WakeSleeper();
 
-  uint32_t skipped_ = 0;  // bad buffers of this burst
+  uint32_t skipped_ = 0;         // bad buffers of this burst
+  bool peer_sleeps_ = false;     // when its flag was read last
+  uint32_t polls_to_check_ = 0;  // until its flag is read; 0: no frame was sent since
+  Waker waker_;
 };
 
 }  // namespace suede::memif

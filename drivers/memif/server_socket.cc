@@ -182,6 +182,9 @@ bool ServerSocket::Serve(Guest& guest) {
       case Action::kAddRegion:
         guest.regions.push_back(std::move(packet.fd));
         break;
+      case Action::kAddEvent:
+        guest.events.push_back(std::move(packet.fd));
+        break;
       case Action::kConnect:
         return Finish(guest);
       case Action::kClose:
@@ -201,7 +204,7 @@ bool ServerSocket::Serve(Guest& guest) {
 
 // Returns false: the guest is no longer one.
 bool ServerSocket::Finish(Guest& guest) {
-  Connection connection{.plan = guest.channel.plan()};
+  Connection connection{.events = std::move(guest.events), .plan = guest.channel.plan()};
   for (size_t i = 0; i < guest.regions.size(); ++i) {
     std::optional<Region> region =
         Region::Map(std::move(guest.regions[i]), connection.plan.regions[i]);

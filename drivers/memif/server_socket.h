@@ -38,6 +38,7 @@ class ServerSocket {
     ServerChannel channel{};
     Device* device = nullptr;  // null: before INIT
     std::vector<Fd> regions{};
+    std::vector<Fd> events{};  // of its s2c rings
     int64_t deadline_ns = 0;
   };
 

@@ -56,6 +56,7 @@ struct End {
   void Receive(uint32_t max) {
     std::vector<Frame*> frames(max);
     const uint32_t n = rx.Receive(pool, frames.data(), max, kMaxFrame);
+    tx.OnPoll();
     for (uint32_t i = 0; i < n; ++i) {
       if (frames[i]->length == 0 || frames[i]->length > kMaxFrame) std::abort();
     }

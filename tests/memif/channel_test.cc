@@ -99,7 +99,7 @@ TEST_F(ServerTest, ConnectsWithTwoRingsEachWay) {
   EXPECT_EQ(Send(RegionMessage(1, 4096)).reply->type, MessageType::kAck);
   for (uint16_t i = 0; i < 2; ++i) {
     EXPECT_EQ(Send(RingMessage(AddRing::kC2s, i, 8192u * i)).reply->type, MessageType::kAck);
-    EXPECT_EQ(Send(RingMessage(0, i, 8192u * (i + 2))).action, Action::kNone);
+    EXPECT_EQ(Send(RingMessage(0, i, 8192u * (i + 2))).action, Action::kAddEvent);
   }
   EXPECT_EQ(Send(OfType(MessageType::kConnect), false).action, Action::kConnect);
   EXPECT_EQ(channel_.plan().regions, (std::vector<uint64_t>{1 << 20, 4096}));

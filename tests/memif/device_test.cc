@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -40,6 +41,18 @@ std::unique_ptr<Device> OpenDevice(const DeviceOptions& options) {
   return device.ok() ? *std::move(device) : nullptr;
 }
 
+// Returns an eventfd's signals since the last call.
+eventfd_t TakeCount(const Fd& event) {
+  eventfd_t count = 0;
+  return eventfd_read(event.get(), &count) == 0 ? count : 0;
+}
+
+void* MapShared(int memory, size_t bytes) {
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  EXPECT_NE(mapped, MAP_FAILED);
+  return mapped;
+}
+
 // Time passes by 10 ms with each poll.
 class DeviceTest : public testing::Test {
  protected:
@@ -60,14 +73,17 @@ class DeviceTest : public testing::Test {
     }
     return false;
   }
-  // Sends `count` frames and returns how many came.
-  uint32_t Carry(Queue& from, Queue& to, uint32_t count) {
+  void SendFrames(Queue& from, uint32_t count) {
     std::vector<Frame*> frames(count);
     EXPECT_EQ(pool_.Allocate(frames.data(), count), count);
     for (Frame* frame : frames) frame->length = 100;
     from.Send(frames.data(), count);
     pool_.Release(frames.data(), count);
-    frames.resize(count);
+  }
+  // Sends `count` frames and returns how many came.
+  uint32_t Carry(Queue& from, Queue& to, uint32_t count) {
+    SendFrames(from, count);
+    std::vector<Frame*> frames(count);
     const uint32_t got = to.Receive(pool_, frames.data(), count);
     pool_.Release(frames.data(), got);
     return got;
@@ -205,6 +221,48 @@ TEST_F(DeviceTest, SetsItsLinkDownAndUp) {
   EXPECT_TRUE(Connects());
 }
 
+// A server that reads no ring: its program sleeps.
+TEST_F(DeviceTest, AClientWakesItsServer) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  SocketPath().copy(address.sun_path, sizeof address.sun_path - 1);
+  const Fd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  client_ = OpenDevice(Options(false, 2));
+  PollBoth();
+  const Fd server(accept(listener.get(), nullptr, nullptr));
+  unlink(SocketPath().c_str());
+  SendWithFd(server.get(), BytesOf(ServerChannel::Greeting()), -1);
+  const std::vector<InterfaceRules> rules{{.secret = "s", .rings = 2}};
+  ServerChannel channel;
+  Fd memory;
+  std::vector<Fd> events;  // c2s, then s2c
+  for (int i = 0; i < 50 && !client_->up(); ++i) {
+    PollBoth();
+    Message message{};
+    ReceivedPacket packet = ReceivePacketWithFd(server.get(), &message, sizeof message);
+    if (packet.bytes <= 0) continue;
+    Step step = channel.OnMessage({reinterpret_cast<const uint8_t*>(&message), sizeof message},
+                                  packet.fd.ok(), rules);
+    if (step.action == Action::kAddRegion) {
+      memory = std::move(packet.fd);
+    } else if (packet.fd.ok()) {
+      events.push_back(std::move(packet.fd));
+    }
+    if (step.action == Action::kConnect) step.reply = channel.Accept("server");
+    ASSERT_TRUE(step.reply);
+    SendWithFd(server.get(), BytesOf(*step.reply), -1);
+  }
+  ASSERT_TRUE(client_->up());
+  ASSERT_EQ(events.size(), 4u);
+  SendFrames(client_->queue(0), 3);
+  EXPECT_EQ(TakeCount(events[0]), 1u);
+  SendFrames(client_->queue(1), 2);
+  SendFrames(client_->queue(1), 2);
+  EXPECT_EQ(TakeCount(events[1]), 2u);
+  EXPECT_EQ(TakeCount(events[0]), 0u);
+}
+
 // A client that does what a test wants.
 class Stranger {
  public:
@@ -248,7 +306,7 @@ class StrangerTest : public DeviceTest {
  protected:
   StrangerTest() { server_ = OpenDevice(Options(true)); }
 
-  // Connects with a memory file of `file_bytes`; returns the last answer.
+  // Connects with a memory file of `bytes`; returns the last answer. The server's ring comes first.
   std::string Handshake(Stranger& stranger, int memory, uint64_t bytes) {
     PollBoth();
     EXPECT_EQ(stranger.Read(), "hello");
@@ -263,7 +321,7 @@ class StrangerTest : public DeviceTest {
       message.add_ring.flags = flags;
       message.add_ring.offset = 4096u * flags;
       message.add_ring.log2_slots = 4;
-      stranger.Send(message, memory);
+      stranger.Send(message, event_.get());
     }
     message = {};
     message.type = MessageType::kConnect;
@@ -282,6 +340,7 @@ class StrangerTest : public DeviceTest {
     }
     return fd;
   }
+  const Fd event_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
 };
 
 TEST_F(StrangerTest, ConnectsIfItBehaves) {
@@ -293,6 +352,34 @@ TEST_F(StrangerTest, ConnectsIfItBehaves) {
   PollBoth();
   EXPECT_FALSE(server_->up());
   EXPECT_EQ(stranger.Read(), TextOf(Refusal::kUnexpected));
+}
+
+TEST_F(StrangerTest, IsWokenWhileItSleeps) {
+  Stranger stranger;
+  const Fd memory = MakeMemory(1 << 16);
+  void* const mapped = MapShared(memory.get(), 1 << 16);
+  auto* const ring = static_cast<RingHeader*>(mapped);
+  ASSERT_EQ(Handshake(stranger, memory.get(), 1 << 16), "connected");
+  EXPECT_EQ(ring->flags.load(), 0u);
+  for (uint32_t i = 0; i < 16; ++i) {
+    ring->descriptors()[i].length = 512;
+    ring->descriptors()[i].offset = 8192 + 512 * i;
+  }
+  ring->head.store(16);
+  SendFrames(server_->queue(0), 3);
+  EXPECT_EQ(ring->tail.load(), 3u);
+  EXPECT_EQ(TakeCount(event_), 1u);
+  ring->flags.store(RingHeader::kMaskInterrupt);
+  SendFrames(server_->queue(0), 3);
+  EXPECT_EQ(ring->tail.load(), 6u);
+  EXPECT_EQ(TakeCount(event_), 0u);
+  // It goes to sleep while the server sends nothing.
+  SendFrames(server_->queue(0), 1);
+  ring->flags.store(0);
+  Frame* frame = nullptr;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(server_->queue(0).Receive(pool_, &frame, 1), 0u);
+  EXPECT_EQ(TakeCount(event_), 1u);
+  munmap(mapped, 1 << 16);
 }
 
 TEST_F(StrangerTest, IsRefusedWithoutMemory) {

@@ -2,6 +2,7 @@
 #include "memif/ring.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "frame_pool.h"
+#include "local/fd.h"
 
 namespace suede::memif {
 namespace {
@@ -31,11 +33,16 @@ class Memory {
     std::memset(bytes_.get(), 0, kBytes);
   }
   uint8_t* data() { return bytes_.get(); }
+  // Returns how often a receiver was woken since the last call.
+  eventfd_t Wakes() {
+    eventfd_t count = 0;
+    return eventfd_read(event_.get(), &count) == 0 ? count : 0;
+  }
   RingHeader* ring(int number) {
     return reinterpret_cast<RingHeader*>(bytes_.get() + kRingOffset[number]);
   }
   RingView View(int number, bool client) {
-    RingView view{.header = ring(number), .log2_slots = kLog2};
+    RingView view{.header = ring(number), .log2_slots = kLog2, .event = event_.get()};
     view.regions[0] = {.base = bytes_.get(), .bytes = kBytes};
     if (client) {
       view.buffers = BufferOrder(kBuffers + number * kSlots * kBufferBytes, kSlots, kBufferBytes);
@@ -49,6 +56,7 @@ class Memory {
     void operator()(uint8_t* bytes) const { std::free(bytes); }
   };
   std::unique_ptr<uint8_t, Free> bytes_;
+  const Fd event_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
 };
 
 // One queue of one end.
@@ -217,6 +225,47 @@ TEST_P(RingTest, BreaksAtABadIndex) {
   EXPECT_EQ(receiver().counters.bad_index.Get(), 1u);
   index.store(1);
   EXPECT_EQ(ReceiveAll(receiver()).size(), 0u);  // until the next connection
+}
+
+TEST_P(RingTest, DoesNotWakeAPeerThatPolls) {
+  EXPECT_EQ(ring()->flags.load(), RingHeader::kMaskInterrupt);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(SendAll(sender(), {64}, 0), 1u);
+    sender().tx.OnPoll();
+  }
+  EXPECT_EQ(memory_.Wakes(), 0u);
+}
+
+TEST_P(RingTest, WakesAPeerThatSleepsOnceForABurst) {
+  ring()->flags.store(0);
+  EXPECT_EQ(SendAll(sender(), {64, 64, 64}, 0), 3u);
+  EXPECT_EQ(memory_.Wakes(), 1u);
+  EXPECT_EQ(SendAll(sender(), {64, 64}, 0), 2u);
+  EXPECT_EQ(memory_.Wakes(), 1u);
+  EXPECT_EQ(SendAll(sender(), {}, 0), 0u);
+  for (int i = 0; i < 20; ++i) sender().tx.OnPoll();
+  EXPECT_EQ(memory_.Wakes(), 0u);
+  // The peer polls again.
+  ring()->flags.store(RingHeader::kMaskInterrupt);
+  EXPECT_EQ(SendAll(sender(), {64}, 0), 1u);
+  EXPECT_EQ(memory_.Wakes(), 0u);
+}
+
+// The peer checks the index, then goes to sleep, at any time around a burst.
+TEST_P(RingTest, WakesAPeerThatGoesToSleep) {
+  for (int polls = 0; polls < 12; ++polls) {
+    ring()->flags.store(RingHeader::kMaskInterrupt);
+    for (int i = 0; i < polls; ++i) {
+      EXPECT_EQ(SendAll(sender(), {64}, 0), 1u);
+      sender().tx.OnPoll();
+    }
+    EXPECT_EQ(SendAll(sender(), {64}, 0), 1u);
+    EXPECT_EQ(memory_.Wakes(), 0u) << polls;
+    ring()->flags.store(0);
+    for (int i = 0; i < 10; ++i) sender().tx.OnPoll();
+    EXPECT_EQ(memory_.Wakes(), 1u) << polls;
+    ReleaseAll(receiver(), ReceiveAll(receiver()));
+  }
 }
 
 struct NameOf {
