@@ -55,7 +55,7 @@ Json Describe(const fs::path& directory) {
       row["says"] = "its daemon was killed; its next start removes the files";
       return row;
     case ENOENT:
-      // A daemon that ends normally leaves only its lock files.
+      // A daemon that ends normally leaves only its directory.
       row["state"] = "ended";
       row["says"] = "no management socket here: it has ended, or has it elsewhere";
       return row;

@@ -2,7 +2,6 @@
 #include "local/listener.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -69,21 +69,19 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
   std::memcpy(address.sun_path, path.data(), path.size());
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  const std::string lock_path = path + ".lock";
-  const int lock = open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock < 0) return Failed(lock_path, "open", "make its directory writable");
+  PathLock lock(path + ".lock");
+  if (!lock.ok() && errno == EWOULDBLOCK) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        "socket ", path, ": a daemon is running there; stop it or choose another name"));
+  }
+  if (!lock.ok()) return Failed(path + ".lock", "open", "make its directory writable");
   const int spare = OpenSpare();
   int fd = -1;
   const auto give_up = [&](absl::Status status) {
     if (fd >= 0) close(fd);
     close(spare);
-    close(lock);
     return status;
   };
-  if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    return give_up(absl::AlreadyExistsError(absl::StrCat(
-        "socket ", path, ": a daemon is running there; stop it or choose another name")));
-  }
   if (absl::Status status = RemoveStale(path); !status.ok()) return give_up(status);
   fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return give_up(Failed(path, "socket", "raise the open file limit"));
@@ -95,7 +93,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Create(const std::string& pa
     return give_up(Failed(path, "listen", "check the directory's permissions"));
   }
   return std::unique_ptr<Listener>(
-      new Listener(path, {.lock = lock, .socket = fd, .spare = spare}));
+      new Listener(path, std::move(lock), {.socket = fd, .spare = spare}));
 }
 
 Listener::~Listener() {
@@ -103,8 +101,6 @@ Listener::~Listener() {
   unlink(path_.c_str());
   close(descriptors_.socket);
   close(descriptors_.spare);
-  // The lock file stays: removing it would let two later daemons lock different files.
-  close(descriptors_.lock);
 }
 
 int Listener::Accept(bool* turned_away) {

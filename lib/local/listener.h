@@ -7,8 +7,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "local/path_lock.h"
 
 namespace suede {
 
@@ -17,7 +19,8 @@ namespace suede {
 std::string RuntimeDirectory(const std::string& name);
 
 // A listening socket. Holds the path's lock for its lifetime, so that two daemons never share a
-// path. Create replaces the socket of a terminated daemon, and creates the directory if needed.
+// path, and removes both files at its end. Create replaces the socket of a terminated daemon, and
+// creates the directory if needed.
 class Listener {
  public:
   enum class Kind { kPackets, kStream };  // SOCK_SEQPACKET, SOCK_STREAM
@@ -35,14 +38,14 @@ class Listener {
 
  private:
   struct Descriptors {
-    int lock;
     int socket;
     int spare;  // released briefly to reject a client when descriptors run out
   };
-  Listener(std::string path, const Descriptors& descriptors)
-      : path_(std::move(path)), descriptors_(descriptors) {}
+  Listener(std::string path, PathLock lock, const Descriptors& descriptors)
+      : path_(std::move(path)), lock_(std::move(lock)), descriptors_(descriptors) {}
 
   const std::string path_;
+  const PathLock lock_;
   Descriptors descriptors_;
 };
 

@@ -38,7 +38,6 @@ class RelayTest : public testing::Test {
   static void TearDownTestSuite() {
     delete client_;
     delete server_;
-    unlink((MemifSocket() + ".lock").c_str());
   }
   static DpdkPort* Open(const std::string& role, uint16_t lcores) {
     PortOptions options;

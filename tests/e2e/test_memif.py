@@ -121,7 +121,7 @@ def test_server(tmp_path, strange):
         assert re.search(r"refused \d+: Incorrect secret", text)
         assert re.search(r"refused \d+: Invalid message size", text)
     assert not path.exists()
-    path.with_name(path.name + ".lock").unlink()
+    assert not path.with_name(path.name + ".lock").exists()
 
 
 @needs_testpmd

@@ -59,7 +59,7 @@ class DeviceTest : public testing::Test {
   ~DeviceTest() override {
     client_.reset();
     server_.reset();
-    unlink((SocketPath() + ".lock").c_str());
+    EXPECT_NE(access((SocketPath() + ".lock").c_str(), F_OK), 0);
   }
   void PollBoth() {
     now_ns_ += 10'000'000;

@@ -194,7 +194,6 @@ TEST_F(DaemonTest, EndpointsAreFoundAskedAndToldFromWhatTheDeadLeave) {
     std::filesystem::create_directories(root + "/" + name);
   }
   std::ofstream(root + "/a-file") << "is no endpoint";
-  std::ofstream(root + "/ended/management.sock.lock");
   const Fd silent = LeaveSocket(root + "/silent/management.sock", true);
   LeaveSocket(root + "/dead/management.sock", false);
   socket_ = root + "/alive/management.sock";
