@@ -93,6 +93,8 @@ void ReportMemif(std::string_view port, memif::Device& device, EventLog& events)
         EventField::kRemedy,
         "start the peer with zero-copy=no (VPP: no-zero-copy): memory of its packets "
         "cannot be sealed");
+  } else if (ending->reason == Refusal::kRing || ending->reason == Refusal::kRings) {
+    values.emplace_back(EventField::kRemedy, "give both ends as many queues: queues=N");
   }
   events.Raise(EventKind::kMemifEnded, std::move(values));
 }

@@ -27,6 +27,12 @@ absl::Status PortOpener::OpenMemif() {
         Prefix(), "frames of up to ", options_.frame_bytes,
         " bytes take several memif buffers: add bsize=", (options_.frame_bytes + 63) / 64 * 64));
   }
+  if (device.queues > 1) {
+    info_.max_rx_queues = info_.max_tx_queues = device.queues;
+    if (absl::Status status = CheckQueues(); !status.ok()) return status;
+    port_->queues_ = device.queues;
+    port_->steering_ = Steering::kSoftware;
+  }
   auto opened = memif::Device::Open(device);
   if (!opened.ok()) {
     return absl::Status(opened.status().code(), absl::StrCat(Prefix(), opened.status().message()));

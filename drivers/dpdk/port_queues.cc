@@ -23,14 +23,14 @@ absl::Status PortOpener::CheckQueues() const {
   const uint32_t offered =
       Is("net_e1000_em") ? 1u : std::min(info_.max_rx_queues, info_.max_tx_queues);
   const uint32_t wanted = options_.queue_pairs;
-  const bool is_af_packet = Is("net_af_packet");
-  if (is_af_packet ? offered == wanted : offered >= wanted) return absl::OkStatus();
-  // The kernel distributes frames to all queues that af_packet creates, even to queues that no
-  // lcore reads.
+  // The kernel and a memif's peer distribute frames to all queues, even to queues that no lcore
+  // reads.
+  const bool is_exact = Is("net_af_packet") || Is("net_memif");
+  if (is_exact ? offered == wanted : offered >= wanted) return absl::OkStatus();
   absl::string_view key;
-  if (is_af_packet) key = "qpairs";
+  if (Is("net_af_packet")) key = "qpairs";
   if (Is("net_af_xdp")) key = "queue_count";
-  if (Is("net_virtio_user")) key = "queues";
+  if (Is("net_virtio_user") || Is("net_memif")) key = "queues";
   std::string mend;
   if (!key.empty()) {
     mend = absl::StrCat("give it ", key, "=", wanted, " in ports[].device, or ");
@@ -72,7 +72,6 @@ void PortOpener::MakePairs() {
                          .offered = offered_,
                          .frame_bytes = port_->frame_bytes_,
                          .pool = port_->pool_};
-  if (port_->memif_ != nullptr) params.memif = &port_->memif_->queue(0);
   if (internal::CopiesFrames(port_->driver_)) {
     const internal::QuietEalLog quiet;  // without the pool, frames are referenced
     params.lending = internal::LendingPool();
@@ -81,8 +80,10 @@ void PortOpener::MakePairs() {
   for (uint16_t pair = 0; pair < options_.queue_pairs; ++pair) {
     if (port_->queues_ == options_.queue_pairs) {
       params.queue = pair;
+      if (port_->memif_ != nullptr) params.memif = &port_->memif_->queue(pair);
       port_->pairs_.push_back(std::make_unique<QueuePair>(params));
     } else if (pair == 0) {
+      params.memif = &port_->memif_->queue(0);
       auto first = std::make_unique<RelayingPair>(params);
       relaying = first.get();
       port_->pairs_.push_back(std::move(first));

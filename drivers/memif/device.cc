@@ -48,6 +48,7 @@ DeviceOptions ParseDevice(std::string_view device) {
   options.secret = text("secret", "");
   options.log2_slots = static_cast<uint8_t>(number("rsize", options.log2_slots));
   options.buffer_bytes = number("bsize", options.buffer_bytes);
+  options.queues = static_cast<uint16_t>(number("queues", options.queues));
   return options;
 }
 
@@ -142,7 +143,8 @@ RingView Device::ViewOf(const RingPlan& plan, size_t ring, uint64_t buffers_offs
 Refusal Device::Connect(Connection connection, uint64_t buffers_offset) {
   connection_.emplace(std::move(connection));
   const ConnectionPlan& plan = connection_->plan;
-  const size_t pairs = std::min({plan.c2s.size(), plan.s2c.size(), queues_.size()});
+  const size_t pairs = queues_.size();
+  if (plan.c2s.size() < pairs || plan.s2c.size() < pairs) return Refusal::kRings;
   std::vector<std::pair<RingView, RingView>> views;  // c2s and s2c
   for (size_t i = 0; i < pairs; ++i) {
     views.emplace_back(ViewOf(plan.c2s[i], i, buffers_offset),

@@ -39,7 +39,7 @@ struct DeviceOptions {
 };
 
 // Returns the options of a device string such as "net_memif0,role=server,id=0,...", which has
-// passed the check of the configuration; `queues` and the frame size remain.
+// passed the check of the configuration; the frame size remains.
 DeviceOptions ParseDevice(std::string_view device);
 
 // Shared memory of a connection, and the socket that keeps it.
@@ -76,7 +76,7 @@ class Device {
     for (const auto& queue : queues_) sum += (queue->counters().*counter).Get();
     return sum;
   }
-  // Queues that the peer has rings for; the others receive and send nothing.
+  // Queues with rings: all of them while connected, else none.
   uint32_t connected_queues() const { return connected_queues_; }
   // Number of connections that came up.
   uint64_t connections() const { return connections_; }

@@ -41,6 +41,7 @@ constexpr ArgumentRule kMemif[] = {
     {"role", Kind::kChoice, 0, 0, "server|client|master|slave"},
     {"bsize", Kind::kNumber, 1, UINT16_MAX},
     {"rsize", Kind::kNumber, 1, 14},
+    {"queues", Kind::kNumber, 1, 64},
     {"socket", Kind::kText, 1, kMaxSocket},
     {"socket-abstract", Kind::kChoice, 0, 0, "yes|no"},
     {"mac", Kind::kMac},

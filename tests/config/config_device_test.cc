@@ -29,7 +29,8 @@ void ExpectWrong(const std::string& device, const std::string& says) {
 
 TEST(DeviceArguments, GoodOnes) {
   ExpectGood("net_memif0,role=server,id=0,socket=/run/suede/m.sock,socket-abstract=no,bsize=2112");
-  ExpectGood("net_memif0,role=client,rsize=14,mac=02:00:00:00:00:01,zero-copy=no,secret=topsy");
+  ExpectGood(
+      "net_memif0,role=client,rsize=14,mac=02:00:00:00:00:01,zero-copy=no,secret=topsy,queues=2");
   ExpectGood("net_af_packet0,iface=eth0,framesz=4096,blocksz=8192,framecnt=512,qpairs=2");
   ExpectGood("net_af_packet0,iface=eth0,framesz=4096,blocksz=65536");
   ExpectGood("net_null0,copy=0");
@@ -56,6 +57,7 @@ TEST(DeviceArguments, WhatADriverWouldLeaveOutIsRefused) {
   ExpectWrong("net_memif0,role=boss", "use server or client");
   ExpectWrong("net_memif0,bsize=0", "use 1 to 65535");
   ExpectWrong("net_memif0,rsize=15", "use 1 to 14");
+  ExpectWrong("net_memif0,queues=65", "use 1 to 64");
   ExpectWrong("net_memif0,mac=02:00", "use a MAC address");
   ExpectWrong("net_memif0,socket=", "use a text of 1 to 107 bytes");
   ExpectWrong("net_memif0,socket=/" + std::string(107, 'a'), "use a text of 1 to 107 bytes");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several lcores on a memif, which has one queue pair: the others send through the first one's.
+// Several lcores on a memif, with one queue pair, through which the others send, or as many.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,8 +9,10 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "dpdk/capture.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/lcores.h"
@@ -20,6 +22,26 @@
 namespace suede {
 namespace {
 
+absl::StatusOr<std::unique_ptr<DpdkPort>> OpenMemif(const std::string& role, uint16_t lcores,
+                                                    const std::string& arguments = "") {
+  PortOptions options;
+  options.name = role;
+  options.device = MemifDevice(role) + arguments;
+  options.lcores = options.queue_pairs = lcores;
+  options.pool_frames = 2048;
+  return DpdkPort::Open(options);
+}
+
+void WaitForLinks(DpdkPort& server, DpdkPort& client) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!server.link().up || !client.link().up) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no link";
+    server.RefreshLink();
+    client.RefreshLink();
+    SleepNs(1'000'000);
+  }
+}
+
 class RelayTest : public testing::Test {
  protected:
   // A memif's end is for good, so all tests share them. The server has three lcores.
@@ -27,25 +49,14 @@ class RelayTest : public testing::Test {
     server_ = Open("server", 3);
     client_ = Open("client", 1);
     ASSERT_TRUE(server_ != nullptr && client_ != nullptr);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!server_->link().up || !client_->link().up) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no link";
-      server_->RefreshLink();
-      client_->RefreshLink();
-      SleepNs(1'000'000);
-    }
+    WaitForLinks(*server_, *client_);
   }
   static void TearDownTestSuite() {
     delete client_;
     delete server_;
   }
   static DpdkPort* Open(const std::string& role, uint16_t lcores) {
-    PortOptions options;
-    options.name = role;
-    options.device = MemifDevice(role);
-    options.lcores = options.queue_pairs = lcores;
-    options.pool_frames = 2048;
-    auto port = DpdkPort::Open(options);
+    auto port = OpenMemif(role, lcores);
     EXPECT_TRUE(port.ok()) << port.status();
     return port.ok() ? port->release() : nullptr;
   }
@@ -199,6 +210,35 @@ TEST_F(RelayTest, WhatIsReceivedComesToTheFirst) {
   client_->pair().Release(&frame, 1);
   EXPECT_EQ(server_->pair(1).Receive(&frame, 1), 0U);
   EXPECT_EQ(Turn(), 1U);
+}
+
+TEST(MemifQueuesTest, EachLcoreHasItsOwn) {
+  const auto server = OpenMemif("server", 2, ",queues=2");
+  const auto client = OpenMemif("client", 2, ",queues=2");
+  ASSERT_TRUE(server.ok() && client.ok()) << server.status() << client.status();
+  WaitForLinks(**server, **client);
+  for (const auto& [from, to] : {std::pair(&**server, &**client), {&**client, &**server}}) {
+    EXPECT_EQ(from->queues(), 2u);
+    EXPECT_EQ(from->steering(), Steering::kSoftware);
+    for (uint16_t lcore = 0; lcore < 2; ++lcore) {
+      Frame* frame = nullptr;
+      ASSERT_EQ(from->pair(lcore).Allocate(&frame, 1), 1u);
+      frame->data = frame->buffer + Frame::kCommandOffset;
+      frame->length = 60;
+      ASSERT_EQ(from->pair(lcore).Give(&frame, 1), 1u);
+      EXPECT_EQ(to->pair(1 - lcore).Receive(&frame, 1), 0u);
+      ASSERT_EQ(to->pair(lcore).Receive(&frame, 1), 1u);
+      to->pair(lcore).Release(&frame, 1);
+    }
+  }
+}
+
+TEST(MemifQueuesTest, AreAsManyAsLcores) {
+  const auto port = OpenMemif("client", 2, ",queues=3");
+  EXPECT_NE(port.status().message().find("2 lcores serve it, and the device has 3 pairs of queues: "
+                                         "give it queues=2"),
+            std::string::npos)
+      << port.status();
 }
 
 }  // namespace

@@ -128,6 +128,20 @@ def lcores_of(daemon):
     return port_of(daemon)["lcores"]
 
 
+def test_memif_with_queues_of_each_lcore(directory, stack):
+    """A frame arrives on the queue of the lcore that has the number of the sender's, which forwards it."""
+    devices = [e2e.memif_device(directory, role).replace("bsize=2112", "bsize=2176") + ",queues=2"
+               for role in ("server", "client")]
+    with pair(directory, (2, 2), devices) as (left, right):
+        load = Load(stack, directory, left, right, "--duration", 1)
+        assert load.end() > 1000
+        for daemon in (left, right):
+            assert port_of(daemon)["queue_pairs"] == 2
+            assert port_of(daemon)["steering"] == "software"
+            assert all(counters["rx_handed_over_total"] for counters in sets_of(daemon, "lcore"))
+        e2e.check_ends(left, right, NEVER_ALONE)
+
+
 # A parsed frame of afh2c is not as it was before: the lcore that hands it over has to put it back.
 @pytest.mark.parametrize("lcores,encapsulation", [
     ((2, 2), "udp4"), ((2, 2), "afh2c"), ((2, 1), "udp4"), ((1, 2), "udp4")])

@@ -108,6 +108,18 @@ TEST_F(DeviceTest, CarriesFramesBothWaysOnAllQueues) {
   EXPECT_EQ(Carry(client_->queue(0), server_->queue(1), 5), 0u);
 }
 
+TEST_F(DeviceTest, RefusesAnotherNumberOfQueues) {
+  server_ = OpenDevice(Options(true, 2));
+  client_ = OpenDevice(Options(false, 1));
+  EXPECT_FALSE(Connects(50));
+  EXPECT_GT(server_->refused(Refusal::kRings), 0u);
+  client_ = OpenDevice(Options(false, 3));
+  EXPECT_FALSE(Connects(50));
+  EXPECT_GT(server_->refused(Refusal::kRing), 0u);
+  client_ = OpenDevice(Options(false, 2));
+  EXPECT_TRUE(Connects());
+}
+
 TEST_F(DeviceTest, TheClientMayComeFirstAndComeBack) {
   client_ = OpenDevice(Options(false));
   for (int i = 0; i < 30; ++i) PollBoth();
@@ -437,8 +449,10 @@ TEST_F(StrangerTest, CannotKeepOthersOut) {
 
 TEST(MemifParseTest, ReadsADeviceString) {
   const DeviceOptions options = ParseDevice(
-      "net_memif3,role=master,id=5,rsize=9,bsize=2112,socket-abstract=no,socket=/a=b,secret=x");
+      "net_memif3,role=master,id=5,rsize=9,bsize=2112,socket-abstract=no,socket=/"
+      "a=b,secret=x,queues=4");
   EXPECT_TRUE(options.is_server);
+  EXPECT_EQ(options.queues, 4u);
   EXPECT_EQ(options.id, 5u);
   EXPECT_EQ(options.log2_slots, 9);
   EXPECT_EQ(options.buffer_bytes, 2112u);
