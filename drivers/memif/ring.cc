@@ -12,6 +12,9 @@ namespace {
 // receiver's cache, from where they take longer than a burst lasts.
 constexpr uint32_t kSendAhead = 96;
 constexpr uint32_t kMaxPrefetchedLines = 4;
+// Longest frame whose buffer is asked for: the CPU's own prefetcher follows the lines of longer
+// ones.
+constexpr uint32_t kMaxPrefetchedBytes = 512;
 constexpr uint32_t kMaxParts = 64;  // of a frame
 // Polls after which a sender reads whether its peer polls. The barrier is too expensive for each
 // burst.
@@ -35,7 +38,9 @@ void Store(Descriptor* shared, const Descriptor& descriptor) {
   __atomic_store_n(words + 1, copy.word[1], __ATOMIC_RELAXED);
 }
 
-uint32_t LinesOf(uint32_t bytes) {
+// Returns the number of lines to ask for.
+uint32_t PrefetchedLines(uint32_t bytes) {
+  if (bytes > kMaxPrefetchedBytes) return 0;
   return std::min((bytes + kLineBytes - 1) / kLineBytes, kMaxPrefetchedLines);
 }
 
@@ -134,7 +139,7 @@ ReceiveRing::Part ReceiveRing::ReadPart(uint32_t at) {
     part.bytes = 0;
     return part;
   }
-  for (uint32_t line = 0; line < LinesOf(part.bytes); ++line) {
+  for (uint32_t line = 0; line < PrefetchedLines(part.bytes); ++line) {
     __builtin_prefetch(part.data + line * kLineBytes);
   }
   return part;
@@ -280,7 +285,7 @@ inline void SendRing::Prefetch(uint32_t bytes) const {
     data = view_.regions[descriptor->region % kMaxRegions].base + descriptor->offset;
   }
   __builtin_prefetch(descriptor, 1);
-  for (uint32_t line = 0; line < LinesOf(bytes); ++line) {
+  for (uint32_t line = 0; line < PrefetchedLines(bytes); ++line) {
     __builtin_prefetch(data + line * kLineBytes, 1);
   }
 }
