@@ -50,15 +50,13 @@ template <typename T>
 void LookAhead(const Lcore& lcore, const ReceivedBurst& burst) {
   std::array<const Instance*, ReceivedBurst::kMaxFrames> instances;
   for (uint32_t i = 0; i < burst.count(); ++i) {
-    const ReceivedBurst::Series& series = burst.series(i);
-    const bool here = series.error() == FrameError::kNone &&
-                      series.place.instance < PortContext::Location::kElsewhere;
-    instances[i] = here ? lcore.instances[series.place.instance].get() : nullptr;
+    const bool here = burst.series(i).error() == FrameError::kNone &&
+                      burst.place(i).instance < PortContext::Location::kElsewhere;
+    instances[i] = here ? lcore.instances[burst.place(i).instance].get() : nullptr;
     if (here) PrefetchInstance(*instances[i], burst.rh(i).xpuid());
   }
   for (uint32_t i = 0; i < burst.count(); ++i) {
-    if (instances[i] != nullptr)
-      PrefetchPeer(*instances[i], burst.series(i).place.plane, burst.rh(i));
+    if (instances[i] != nullptr) PrefetchPeer(*instances[i], burst.place(i).plane, burst.rh(i));
   }
 }
 

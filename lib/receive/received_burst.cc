@@ -71,11 +71,11 @@ uint64_t ReceivedBurst::Parse(PortContext& port, Frame* const* frames, uint32_t 
 }
 
 // Looks up the destinations: in a row, so that no lookup waits for another.
-[[gnu::always_inline]] inline void ReceivedBurst::Locate(PortContext& port) {
+[[gnu::noinline]] void ReceivedBurst::Locate(PortContext& port) {
   for (uint32_t index = 0; index < series_count_; ++index) {
-    Series& series = series_[index];
+    const Series& series = series_[index];
     if (series.error() == FrameError::kNone) [[likely]]
-      series.place = port.LocationOf(series.destination);
+      places_[index] = port.LocationOf(series.destination);
   }
 }
 
@@ -116,7 +116,7 @@ uint64_t ReceivedBurst::Parse(PortContext& port, Frame* const* frames, uint32_t 
       last = series_of_[i];
       const Series& series = series_[last];
       passes = series.error() == FrameError::kNone &&
-               series.place.instance >= PortContext::Location::kElsewhere;
+               places_[last].instance >= PortContext::Location::kElsewhere;
     }
     if (passes) spans_[i].bytes = 0;
   }
@@ -127,9 +127,9 @@ uint32_t ReceivedBurst::AddOpenedSeries(uint32_t i) {
   const Series& sealed = series(i);
   const uint64_t flow =
       (sealed.flow & ~kVersions) | (rhs_[i].Flow() & kVersions) | uint64_t{1} << kOpenedBit;
-  const PortContext::Location place = sealed.place;
+  const PortContext::Location at = place(i);
   const uint32_t opened = AddSeries(sealed.source, sealed.destination, flow);
-  series_[opened].place = place;
+  places_[opened] = at;
   return opened;
 }
 

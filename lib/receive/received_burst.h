@@ -36,7 +36,6 @@ class ReceivedBurst {
     NetAddress source;
     NetAddress destination;
     uint64_t flow = 0;  // of the RH, and the bits above
-    PortContext::Location place;  // of the destination; not set with an error
     bool Has(const ParsedFrame& parsed, uint64_t its_flow) const {
       return ((its_flow ^ flow) | Differs(parsed.source, source) |
               Differs(parsed.destination, destination)) == 0;
@@ -77,6 +76,8 @@ class ReceivedBurst {
   uint32_t series_index(uint32_t i) const { return series_of_[i]; }
   const Series& series(uint32_t i) const { return series_[series_of_[i]]; }
   const Series& SeriesAt(uint32_t index) const { return series_[index]; }
+  // The place of its destination; not set with an error.
+  const PortContext::Location& place(uint32_t i) const { return places_[series_of_[i]]; }
   // Whether the R-CRC is right, or is not to be checked.
   bool RcrcIsGood(uint32_t i) const { return RcrcGood(spans_[i]); }
   const uint8_t* CommandsAt(uint32_t i) const { return spans_[i].data + kRhBytes; }
@@ -140,6 +141,7 @@ class ReceivedBurst {
   std::array<RhWord, kMaxFrames> rhs_;
   std::array<uint8_t, kMaxFrames> series_of_;
   std::array<Series, kMaxSeries> series_;
+  std::array<PortContext::Location, kMaxSeries> places_;  // of the series' destinations
 };
 
 }  // namespace suede

@@ -71,7 +71,7 @@ PeerEffects* Receiver::GoOn(PortContext& port, Time now) {
     return OnFrameError(port, burst_.frame(i), series.error(), now) ? Checked::kKept
                                                                     : Checked::kDone;
   }
-  const PortContext::Location place = series.place;
+  const PortContext::Location place = burst_.place(i);
   if (place.instance >= PortContext::Location::kElsewhere) [[unlikely]] {
     return foreign_.Add(port, place, burst_.frame(i)) ? Checked::kKept : Checked::kDone;
   }

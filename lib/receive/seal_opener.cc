@@ -14,7 +14,7 @@ SealOpener::SealedSeries SealOpener::SealedSeriesAt(const ReceivedBurst& burst, 
   const ReceivedBurst::Series& series = burst.series(i);
   const RhWord rh = burst.rh(i);
   if (series.error() != FrameError::kNone || !IsSealedVersion(rh.ver())) return sealed;
-  const PortContext::Location place = series.place;
+  const PortContext::Location place = burst.place(i);
   if (place.instance >= PortContext::Location::kElsewhere) return sealed;
   sealed.is_here = true;
   Instance& instance = *lcore_.instances[place.instance];

@@ -116,15 +116,15 @@ TEST_P(ReceivedBurstTest, FrameWithAnErrorIsASeriesOfItsOwn) {
 TEST_P(ReceivedBurstTest, SeriesHasThePlaceOfItsDestination) {
   Add(0, Psn(1), 0);
   Parse();
-  EXPECT_EQ(burst_.series(0).place.instance, PortContext::Location::kNowhere);
+  EXPECT_EQ(burst_.place(0).instance, PortContext::Location::kNowhere);
   frames_.clear();
   Add(0, Psn(1), 0);
   Add(1, Psn(1), 0);
   port_.AddLocation(kOwn, {.instance = 3, .plane = PlaneIndex(1)});
   Parse();
   for (uint32_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(burst_.series(i).place.instance, 3u);
-    EXPECT_EQ(burst_.series(i).place.plane, 1u);
+    EXPECT_EQ(burst_.place(i).instance, 3u);
+    EXPECT_EQ(burst_.place(i).plane, 1u);
   }
 }
 
