@@ -51,7 +51,8 @@ constexpr ConfigField<LcoreConfig> kLcore[] = {
                            kRequired),
     Key<&LcoreConfig::idle>("idle", "", {},
                             "Without work: spin keeps the CPU; yield lets other threads of the CPU "
-                            "run; sleep sleeps for an eighth of the time without work, at most for "
+                            "run; sleep does so for 50 µs, then sleeps for an eighth of the time "
+                            "without work, at most for "
                             "1 ms."),
 };
 

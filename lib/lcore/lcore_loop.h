@@ -15,7 +15,8 @@ namespace suede {
 enum class IdleStrategy : uint8_t {
   kSpin,   // poll again at once: lowest latency, a whole CPU
   kYield,  // let other threads of the CPU run
-  kSleep,  // sleep for a part of the time without work: for machines with more XPUs than CPUs
+  kSleep,  // yield for a moment, then sleep for a part of the time without work: for machines with
+           // more XPUs than CPUs
 };
 
 // Worker has CountCycles and Poll, like Pipeline. The loop reads the clock once in a poll
@@ -25,9 +26,10 @@ template <typename Worker, typename Clock, typename Waiter>
 void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy idle,
              const std::atomic<bool>& stop) {
   constexpr uint32_t kPollsBeforeWaiting = 64;
+  // Even a short sleep may take as long. Answers to what the lcore has just sent find it awake.
+  constexpr Duration kAwake = std::chrono::microseconds(50);
   // A command that ends the idle time waits for at most an eighth of it.
   constexpr int kSleptPart = 8;
-  constexpr Duration kMinSleep = std::chrono::microseconds(1);
   // No timeout is late by more than an eighth either: it was set before the idle time began.
   constexpr Duration kMaxSleep = std::chrono::milliseconds(1);
   uint32_t idle_polls = 0;
@@ -48,10 +50,10 @@ void RunLoop(Worker& worker, const Clock& clock, Waiter& waiter, IdleStrategy id
     if (idle == IdleStrategy::kSpin) continue;
     if (++idle_polls == 1) idle_since = now;
     if (idle_polls < kPollsBeforeWaiting) continue;
-    if (idle == IdleStrategy::kYield) {
+    if (idle == IdleStrategy::kYield || now - idle_since < kAwake) {
       waiter.Yield();
     } else {
-      waiter.Sleep(std::clamp((now - idle_since) / kSleptPart, kMinSleep, kMaxSleep));
+      waiter.Sleep(std::min((now - idle_since) / kSleptPart, kMaxSleep));
     }
   }
 }
