@@ -9,10 +9,11 @@
 
 namespace suede {
 
-// Returns whether the lcore has so many peers that LookAhead is worth its instructions.
+// Returns whether the peers have so much state that LookAhead is worth its instructions: as much as
+// 192 peers with one connection each.
 inline bool HasManyPeers(const Lcore& lcore) {
-  constexpr uint32_t kMany = 256;  // timers: at least three for a peer
-  return lcore.timers.count() >= 3 * kMany;
+  constexpr uint32_t kTimersOfPeer = 4;  // with one connection; more with planes or sessions
+  return lcore.timers.count() >= 192 * kTimersOfPeer;
 }
 
 // Prefetches for all frames of the burst.
