@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "event_count.h"
 #include "frame_pool.h"
 #include "local/passing.h"
 #include "memif/server_socket.h"
@@ -39,12 +40,6 @@ std::unique_ptr<Device> OpenDevice(const DeviceOptions& options) {
   auto device = Device::Open(options);
   EXPECT_TRUE(device.ok()) << device.status();
   return device.ok() ? *std::move(device) : nullptr;
-}
-
-// Returns an eventfd's signals since the last call.
-eventfd_t TakeCount(const Fd& event) {
-  eventfd_t count = 0;
-  return eventfd_read(event.get(), &count) == 0 ? count : 0;
 }
 
 void* MapShared(int memory, size_t bytes) {

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "event_count.h"
 #include "frame_pool.h"
 #include "local/fd.h"
 
@@ -34,10 +35,7 @@ class Memory {
   }
   uint8_t* data() { return bytes_.get(); }
   // Returns how often a receiver was woken since the last call.
-  eventfd_t Wakes() {
-    eventfd_t count = 0;
-    return eventfd_read(event_.get(), &count) == 0 ? count : 0;
-  }
+  eventfd_t Wakes() { return TakeCount(event_); }
   RingHeader* ring(int number) {
     return reinterpret_cast<RingHeader*>(bytes_.get() + kRingOffset[number]);
   }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "event_count.h"
 #include "local/fd.h"
 
 namespace suede::memif {
@@ -14,11 +15,7 @@ namespace {
 
 class WakerTest : public testing::Test {
  protected:
-  // Returns the number of signals since the last call.
-  eventfd_t Count() {
-    eventfd_t count = 0;
-    return eventfd_read(event_.get(), &count) == 0 ? count : 0;
-  }
+  eventfd_t Count() { return TakeCount(event_); }
   Fd event_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   Waker waker_;
 };
