@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "plane.h"
+#include "planes/planes.h"
 
 namespace suede::mem {
 

@@ -5,8 +5,8 @@
 #include "abi.h"
 #include "initiator_client.h"
 
+using suede::Fail;
 using suede::mem::Call;
-using suede::mem::Fail;
 using suede::mem::FindStatus;
 using suede::mem::Opcode;
 using suede::mem::OpenNew;
@@ -88,7 +88,7 @@ extern "C" {
 
 uint32_t suede_mem_abi_version(void) { return SUEDE_MEM_ABI_VERSION; }
 
-const char* suede_mem_error_text(void) { return suede::mem::ErrorText(); }
+const char* suede_mem_error_text(void) { return suede::ErrorText(); }
 
 const char* suede_mem_status_name(uint32_t status) {
   return FindStatus(kStatuses, status, "?").name;

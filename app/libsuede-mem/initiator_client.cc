@@ -5,9 +5,9 @@
 #include <bit>
 #include <cerrno>
 
+using suede::CoarseNs;
+using suede::Fail;
 using suede::mem::Call;
-using suede::mem::CoarseNs;
-using suede::mem::Fail;
 using suede::mem::Initiator;
 using suede::mem::Started;
 
@@ -46,7 +46,7 @@ int suede_mem::Open(const char* name_or_path, const suede_mem_params& params) {
                                 params.timeout_ms, response_vcs);
   if (error != 0) return error;
   uint32_t first_number = 0;
-  if (const int failed = suede::mem::Draw(&first_number); failed != 0) return failed;
+  if (const int failed = suede::Draw(&first_number); failed != 0) return failed;
   response_vc_ = static_cast<uint8_t>(std::countr_zero(response_vcs));
   deadline_ms_ = params.deadline_ms == 0 ? kDefaultDeadlineMs : params.deadline_ms;
   initiator =
@@ -170,7 +170,7 @@ int suede_mem::Poll() {
 
 template <class Done>
 int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
-  const int64_t deadline = suede::mem::DeadlineOf(timeout_ms);
+  const int64_t deadline = suede::DeadlineOf(timeout_ms);
   constexpr int kWaitMs = 5;
   idler_.OnBusy();
   uint32_t round = 0;
@@ -183,7 +183,7 @@ int suede_mem::PollUntil(int timeout_ms, const Done& is_done) {
       idler_.OnBusy();
       continue;
     }
-    if (suede::mem::NowNs() >= deadline) return suede::mem::FailTimedOut();
+    if (suede::NowNs() >= deadline) return suede::FailTimedOut();
     const int wait_ms = planes.size() == 1 ? kWaitMs : 1;
     idler_.OnIdle(planes[round++ % planes.size()], 1u << response_vc_, initiator->HasUnsent(),
                   wait_ms);

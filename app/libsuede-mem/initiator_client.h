@@ -8,7 +8,7 @@
 #include <span>
 
 #include "mem/initiator.h"
-#include "plane.h"
+#include "planes/planes.h"
 #include "suede/mem.h"
 
 // A name of the C ABI, hence outside of any namespace.
@@ -31,7 +31,7 @@ struct suede_mem {
   int Barrier(uint32_t counter, bool of_reads, int timeout_ms, suede_mem_failures* failures);
 
   std::unique_ptr<suede::mem::Initiator> initiator;
-  suede::mem::Planes planes;
+  suede::Planes planes;
 
  private:
   // Polls until is_done() returns true. Returns 0 or -ETIMEDOUT; `timeout_ms` < 0: no timeout.
@@ -48,7 +48,7 @@ struct suede_mem {
   uint8_t response_vc_ = 0;
   uint32_t unsent_calls_ = 0;
   uint64_t reported_ = 0;  // completed operations that Poll has reported
-  suede::mem::Idler idler_;
+  suede::Idler idler_;
 };
 
 #endif  // SUEDE_LIBSUEDE_MEM_INITIATOR_CLIENT_H_

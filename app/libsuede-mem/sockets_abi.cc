@@ -6,7 +6,7 @@
 #include "abi.h"
 #include "sockets_client.h"
 
-using suede::mem::Fail;
+using suede::Fail;
 using suede::mem::FindStatus;
 using suede::mem::OpenNew;
 

@@ -8,13 +8,13 @@
 #include <bit>
 #include <cerrno>
 
-using suede::mem::DeadlineOf;
-using suede::mem::Fail;
-using suede::mem::FailPlaneGone;
-using suede::mem::FailTimedOut;
-using suede::mem::LockGuard;
-using suede::mem::NowNs;
-using suede::mem::Plane;
+using suede::DeadlineOf;
+using suede::Fail;
+using suede::FailPlaneGone;
+using suede::FailTimedOut;
+using suede::LockGuard;
+using suede::NowNs;
+using suede::Plane;
 using suede::message::Got;
 using suede::message::Opened;
 using suede::message::Sockets;
@@ -59,7 +59,7 @@ int suede_sockets::Open(const char* name_or_path, const suede_sockets_params& pa
                                  params.timeout_ms, data_vcs_ | control_vcs);
   if (error != 0) return error;
   uint64_t seed = 0;
-  if (const int failed = suede::mem::Draw(&seed); failed != 0) return failed;
+  if (const int failed = suede::Draw(&seed); failed != 0) return failed;
   control_vc_ = static_cast<uint8_t>(std::countr_zero(control_vcs));
   sockets_ = std::make_unique<Sockets>(suede::message::SocketsParams{.own_xpuid = xpuid(),
                                                                      .planes = planes_.size(),
@@ -88,7 +88,7 @@ void suede_sockets::TakeCommands(uint32_t plane, uint8_t vc) {
 }
 
 bool suede_sockets::PollPlanes() {
-  sockets_->OnTime(suede::TimeFromNs(suede::mem::CoarseNs()));
+  sockets_->OnTime(suede::TimeFromNs(suede::CoarseNs()));
   for (uint32_t i = 0; i < planes_.size(); ++i) {
     if (planes_.IsGivenUp(i)) continue;
     planes_.TakeCompletions(i, [this](const suede_completion& each) {
@@ -270,7 +270,7 @@ int suede_sockets::StartSend(const suede_socket& socket, const void* data, uint6
                              uint32_t deadline_ms, suede_socket_result* result) {
   const bool is_endless = deadline_ms == 0 || deadline_ms == SUEDE_MEM_NO_DEADLINE;
   const int64_t deadline =
-      is_endless ? INT64_MAX : suede::mem::CoarseNs() + int64_t{deadline_ms} * 1'000'000;
+      is_endless ? INT64_MAX : suede::CoarseNs() + int64_t{deadline_ms} * 1'000'000;
   const LockGuard lock(lock_);
   PollPlanes();
   const int error = StartLocked(socket, data, bytes, deadline, result, nullptr);

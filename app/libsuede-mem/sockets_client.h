@@ -9,7 +9,7 @@
 #include <set>
 
 #include "message/sockets.h"
-#include "plane.h"
+#include "planes/planes.h"
 #include "suede/socket.h"
 
 // Names of the C ABI, hence outside of any namespace.
@@ -47,7 +47,7 @@ struct suede_sockets {
  private:
   // Backoff state of a polling call or of the thread: spins, yields the CPU, then sleeps.
   struct Backoff {
-    suede::mem::Idler idler;
+    suede::Idler idler;
     uint64_t progress = 0;
   };
 
@@ -64,20 +64,19 @@ struct suede_sockets {
   int PollUntil(int timeout_ms, const Done& is_done);
   void Idle(Backoff* backoff, int64_t deadline_ns);
   void Sleep(int64_t deadline_ns);
-  friend class suede::mem::PollThread;
+  friend class suede::PollThread;
   void BeforeRun() {}
   void Run();  // body of the thread
 
-  suede::mem::PriorityLock lock_;
+  suede::PriorityLock lock_;
   std::unique_ptr<suede::message::Sockets> sockets_;
-  suede::mem::Planes planes_;
+  suede::Planes planes_;
   std::set<suede_socket*> open_;
   uint32_t data_vcs_ = 0;
   uint8_t control_vc_ = 0;
   uint32_t reported_ = 0;  // mask of planes whose loss was reported
 
-  suede::mem::PollThread thread_{"a thread polls the sockets already",
-                                 "no thread polls the sockets"};
+  suede::PollThread thread_{"a thread polls the sockets already", "no thread polls the sockets"};
 };
 
 #endif  // SUEDE_LIBSUEDE_MEM_SOCKETS_CLIENT_H_

@@ -5,7 +5,7 @@
 #include "abi.h"
 #include "target_client.h"
 
-using suede::mem::Fail;
+using suede::Fail;
 using suede::mem::OpenNew;
 
 namespace {

@@ -12,10 +12,10 @@
 
 #include "suede/registers.h"
 
-using suede::mem::Fail;
-using suede::mem::FailPlaneGone;
-using suede::mem::LockGuard;
-using suede::mem::Plane;
+using suede::Fail;
+using suede::FailPlaneGone;
+using suede::LockGuard;
+using suede::Plane;
 using suede::mem::Target;
 using suede::mem::Window;
 using suede::mem::WindowFile;
@@ -112,7 +112,7 @@ int suede_mem_target::AddWindow(suede_mem_window* window) {
   }
   if ((window->flags & SUEDE_MEM_DRAW_KEY) != 0) {
     do {
-      if (const int error = suede::mem::Draw(&key); error != 0) return error;
+      if (const int error = suede::Draw(&key); error != 0) return error;
     } while (key == 0);
   }
   const LockGuard lock(lock_);
@@ -186,7 +186,7 @@ int suede_mem_target::MoveToLcore(uint32_t number) {
   Plane* plane = &planes_[number];
   const suede_instance& instance = plane->instance();
   int error = suede_unclaim(plane->client(), instance.xpuid, instance.instance, request_vcs_);
-  if (error != 0) return suede::mem::FailAsSuede(error);
+  if (error != 0) return suede::FailAsSuede(error);
   for (uint8_t vc = 0; vc < SUEDE_VCS; ++vc) {
     // Terminates, because the unclaimed VC receives no more requests.
     while ((request_vcs_ & 1u << vc) != 0 && ServeVc(number, vc) != 0) continue;
@@ -196,7 +196,7 @@ int suede_mem_target::MoveToLcore(uint32_t number) {
   if (target_->has_notices()) has_notices_.store(true, std::memory_order_release);
   error = suede_serve(plane->client(), instance.xpuid, instance.instance, request_vcs_);
   if (error == 0) return 0;
-  error = suede::mem::FailAsSuede(error);
+  error = suede::FailAsSuede(error);
   if (suede_claim(plane->client(), instance.xpuid, instance.instance, request_vcs_) != 0) {
     plane->OnLost();
   }
@@ -207,7 +207,7 @@ int suede_mem_target::AddToPlanes(const suede_window& window) {
   for (size_t i = 0; i < planes_.size(); ++i) {
     if ((on_lcore_ & 1u << i) == 0 || !planes_[i].is_connected()) continue;
     if (int error = suede_add_window(planes_[i].client(), &window); error != 0) {
-      error = suede::mem::FailAsSuede(error);
+      error = suede::FailAsSuede(error);
       static_cast<void>(RemoveFromPlanes(window.id, i));
       return error;
     }
@@ -222,7 +222,7 @@ int suede_mem_target::RemoveFromPlanes(uint32_t id, size_t planes) {
     if ((on_lcore_ & 1u << i) == 0) continue;
     const int error = suede_remove_window(planes_[i].client(), id);
     if (error != 0 && error != -ENOENT && error != -ECONNRESET) {
-      return suede::mem::FailAsSuede(error);
+      return suede::FailAsSuede(error);
     }
   }
   return 0;
@@ -256,7 +256,7 @@ int suede_mem_target::AddLcoreWindow(const suede_mem_window& window, uint32_t ke
     for (const uint32_t id : program_windows_) {
       const suede_window of_program = WindowOfProgram(id);
       const int error = suede_add_window(planes_[i].client(), &of_program);
-      if (error != 0) return suede::mem::FailAsSuede(error);
+      if (error != 0) return suede::FailAsSuede(error);
     }
   }
   LcoreWindow kept{.window = {.size = sizeof(suede_window),
@@ -307,7 +307,7 @@ int suede_mem_target::RegisterAgain(uint32_t planes) {
       error = suede_add_window(client, &it->second.window);
     }
     if (error != 0) {
-      error = suede::mem::FailAsSuede(error);
+      error = suede::FailAsSuede(error);
       planes_[i].OnLost();
       return error;
     }
@@ -322,13 +322,13 @@ int suede_mem_target::ReadPartition() {
   // If the partition is unknown, restricted windows refuse all requests.
   target_->windows().SetPartition(error == 0 ? static_cast<uint16_t>(partition)
                                              : Window::kAnyPartition);
-  partition_read_ns_ = suede::mem::CoarseNs();
-  return error == 0 ? 0 : suede::mem::FailAsSuede(error);
+  partition_read_ns_ = suede::CoarseNs();
+  return error == 0 ? 0 : suede::FailAsSuede(error);
 }
 
 void suede_mem_target::RefreshPartition() {
   if (!target_->windows().NamesPartitions()) return;
-  if (suede::mem::CoarseNs() - partition_read_ns_ >= kPartitionEveryNs) ReadPartition();
+  if (suede::CoarseNs() - partition_read_ns_ >= kPartitionEveryNs) ReadPartition();
 }
 
 // ---- Serving.
@@ -385,7 +385,7 @@ int suede_mem_target::Serve(uint32_t max) {
 
 int suede_mem_target::Wait(int timeout_ms) {
   if (thread_.is_started()) return FailServed();
-  const int64_t deadline = suede::mem::DeadlineOf(timeout_ms);
+  const int64_t deadline = suede::DeadlineOf(timeout_ms);
   for (uint32_t round = 0;; ++round) {
     Plane& plane = planes_[round % planes_.size()];
     if (!plane.is_connected()) return FailPlaneGone();
@@ -396,20 +396,20 @@ int suede_mem_target::Wait(int timeout_ms) {
     }
     const suede_wait_set want{
         .credit_queues = wants_credit ? 1u : 0u, .completion_queues = 0, .rx_vcs = request_vcs_};
-    const int64_t left_ms = (deadline - suede::mem::NowNs()) / 1'000'000;
+    const int64_t left_ms = (deadline - suede::NowNs()) / 1'000'000;
     const int64_t max_ms = planes_.size() == 1 ? 1000 : 1;
     if (left_ms < 0) return 0;
     const int result = suede_wait(plane.client(), &want, nullptr,
                                   static_cast<int>(left_ms < max_ms ? left_ms : max_ms));
-    if (result < 0) return suede::mem::FailAsSuede(result);
+    if (result < 0) return suede::FailAsSuede(result);
     if (result > 0) return 1;
-    if (suede::mem::NowNs() >= deadline) return 0;
+    if (suede::NowNs() >= deadline) return 0;
   }
 }
 
 void suede_mem_target::Run() {
   constexpr int kWaitMs = 10;
-  suede::mem::Idler idler;
+  suede::Idler idler;
   for (uint32_t round = 0; !thread_.must_stop(); ++round) {
     if (lock_.IsAwaited()) {
       sched_yield();

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "mem/target.h"
-#include "plane.h"
+#include "planes/planes.h"
 #include "suede/mem.h"
 #include "window_file.h"
 
@@ -62,13 +62,13 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   int ReadPartition();
   void RefreshPartition();
 
-  friend class suede::mem::PollThread;
+  friend class suede::PollThread;
   void BeforeRun() { is_lost_ = false; }
   void Run();  // body of the thread
 
-  suede::mem::PriorityLock lock_;
+  suede::PriorityLock lock_;
   std::unique_ptr<suede::mem::Target> target_;
-  suede::mem::Planes planes_;
+  suede::Planes planes_;
   std::map<uint32_t, Mapping> mappings_;  // by window id; of windows that the program serves
   std::map<uint32_t, LcoreWindow> lcore_windows_;
   std::set<uint32_t> program_windows_;
@@ -77,8 +77,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   int64_t partition_read_ns_ = 0;
 
   // Also serializes Reconnect with Start.
-  suede::mem::PollThread thread_{"a thread serves the target already",
-                                 "no thread serves the target"};
+  suede::PollThread thread_{"a thread serves the target already", "no thread serves the target"};
   std::atomic<bool> is_lost_{false};  // the thread ended because a plane was lost
   std::atomic<bool> has_notices_{false};
   std::atomic<bool> has_lcore_windows_{false};  // a window served by the lcore was added

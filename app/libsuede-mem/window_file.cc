@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "plane.h"
+#include "planes/planes.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x10

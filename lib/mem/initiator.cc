@@ -11,14 +11,6 @@
 #include "suede/layout.h"
 
 namespace suede::mem {
-namespace {
-
-// Whether the daemon rejects every command to that {target, VC}.
-bool IsRefusedAlways(uint8_t status) {
-  return status == SUEDE_STATUS_UNKNOWN_XPU || status == SUEDE_STATUS_MALFORMED;
-}
-
-}  // namespace
 
 Initiator::Initiator(const InitiatorParams& params)
     : params_(params),

@@ -34,6 +34,11 @@ inline bool IsUndelivered(uint8_t status) {
   return status != SUEDE_STATUS_PEER_RESET && status != SUEDE_STATUS_IN_DOUBT;
 }
 
+// Whether the daemon refuses every command to that destination, so none was delivered.
+inline bool IsRefusedAlways(uint8_t status) {
+  return status == SUEDE_STATUS_UNKNOWN_XPU || status == SUEDE_STATUS_MALFORMED;
+}
+
 }  // namespace suede
 
 #endif  // SUEDE_OUTBOUND_COMPLETION_INTERVAL_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plane.h"
+#include "planes/planes.h"
 
 #include <sched.h>
 #include <time.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace suede::mem {
+namespace suede {
 namespace {
 
 thread_local char t_text[256] = "no error";
@@ -149,4 +149,4 @@ void Idler::OnIdle(Plane& plane, uint32_t vc_mask, bool wants_credit, int wait_m
   suede_wait(plane.client(), &want, nullptr, wait_ms);
 }
 
-}  // namespace suede::mem
+}  // namespace suede

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plane: one instance of the own XPU, and its connection to the daemon. The lock, the waits and
 // the clocks of what polls planes.
-#ifndef SUEDE_LIBSUEDE_MEM_PLANE_H_
-#define SUEDE_LIBSUEDE_MEM_PLANE_H_
+#ifndef SUEDE_PLANES_PLANES_H_
+#define SUEDE_PLANES_PLANES_H_
 
 #include <pthread.h>
 #include <sys/random.h>
@@ -19,9 +19,9 @@
 #include "outbound/burst.h"
 #include "suede/suede.h"
 
-namespace suede::mem {
+namespace suede {
 
-// Returns the calling thread's error text, for suede_mem_error_text.
+// Returns the calling thread's error text.
 const char* ErrorText();
 // Sets the calling thread's error text. Returns `error`.
 int Fail(int error, const char* text);
@@ -245,6 +245,6 @@ int64_t DeadlineOf(int timeout_ms);
 // Sets the error text for a timeout. Returns -ETIMEDOUT.
 int FailTimedOut();
 
-}  // namespace suede::mem
+}  // namespace suede
 
-#endif  // SUEDE_LIBSUEDE_MEM_PLANE_H_
+#endif  // SUEDE_PLANES_PLANES_H_
