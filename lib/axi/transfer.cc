@@ -60,10 +60,15 @@ uint32_t BeatBytes(const Address& burst, uint32_t beat) {
   return size - static_cast<uint32_t>(BeatAddress(burst, beat) & (size - 1));
 }
 
-uint32_t ActiveBytes(const Address& burst) {
+uint32_t BeatOffset(const Address& burst, uint32_t beat) {
+  if (beat == 0) return 0;
   const uint32_t first = BeatBytes(burst, 0);
   const uint32_t others = burst.burst == SUEDE_AXI_FIXED ? first : SizeOf(burst);
-  return first + burst.len * others;
+  return first + (beat - 1) * others;
+}
+
+uint32_t ActiveBytes(const Address& burst) {
+  return BeatOffset(burst, burst.len) + BeatBytes(burst, burst.len);
 }
 
 Range RangeOf(const Address& burst) {

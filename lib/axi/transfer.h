@@ -34,6 +34,8 @@ uint64_t WrapBoundary(const Address& burst);
 uint64_t BeatAddress(const Address& burst, uint32_t beat);
 // Returns the number of active octets of beat 0 to len: 1 to 128.
 uint32_t BeatBytes(const Address& burst, uint32_t beat);
+// Returns the number of active octets before those of beat 0 to len.
+uint32_t BeatOffset(const Address& burst, uint32_t beat);
 // Returns the number of active octets of all beats: 1 to kMaxBurstBytes for a valid burst.
 uint32_t ActiveBytes(const Address& burst);
 

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SoC's side: accepts transfers and returns answers. subordinate_network.cc has the network's.
+#include "axi/subordinate.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace suede::axi {
+
+Subordinate::Subordinate(const SubordinateParams& params, AddressMap map)
+    : params_(params),
+      map_(std::move(map)),
+      aw_(params.address_places),
+      w_(params.beat_places),
+      ar_(params.address_places),
+      b_(params.address_places),
+      r_(params.beat_places),
+      transactions_(params.transactions),
+      bodies_(params.transactions),
+      lanes_(params.interfaces * kMaxXpus),
+      active_(params.interfaces * kMaxXpus),
+      ids_(params.transactions),
+      next_number_(params.first_number) {}
+
+bool Subordinate::Pump(BurstSink& sink, Time now) {
+  bool has_moved = false;
+  if (now >= earliest_) Expire(now);
+  has_moved |= AcceptWrites(now);
+  has_moved |= AcceptReads(now);
+  active_.ServeEach([&](uint32_t lane) { return PumpLane(lane, sink, &has_moved); });
+  active_.Rotate();
+  has_moved |= ReturnB();
+  has_moved |= ReturnR();
+  return has_moved;
+}
+
+// ---- Accepting
+
+bool Subordinate::AcceptWrites(Time now) {
+  bool has_moved = false;
+  for (;;) {
+    if (collecting_ == kNone) {
+      const Address* const address = aw_.front();
+      if (address == nullptr) return has_moved;
+      collecting_ = Accept(Direction::kWrite, *address);
+      if (collecting_ == kNone) return has_moved;
+      aw_.Pop();
+      ++counters_.writes;
+      has_moved = true;
+    }
+    const WriteBeat* const beat = w_.front();
+    if (beat == nullptr) return has_moved;
+    CollectBeat(collecting_, *beat, now);
+    w_.Pop();
+    has_moved = true;
+  }
+}
+
+bool Subordinate::AcceptReads(Time now) {
+  bool has_moved = false;
+  for (; const Address* const address = ar_.front(); has_moved = true) {
+    const uint32_t index = Accept(Direction::kRead, *address);
+    if (index == kNone) break;
+    ar_.Pop();
+    ++counters_.reads;
+    Transaction& transaction = transactions_[index];
+    transaction.kind = Kind::kRead;
+    if (transaction.status != Status::kOk) {
+      End(index, transaction.status);
+      continue;
+    }
+    bodies_[index].FinishRead(transaction.address);
+    Queue(index, now);
+  }
+  return has_moved;
+}
+
+// Opens a transaction. Returns its index; kNone: there is no place for it now. A transaction that
+// cannot be sent has a status other than kOk.
+uint32_t Subordinate::Accept(Direction direction, const Address& address) {
+  if (open_ == transactions_.size()) return kNone;
+  Status status = Status::kOk;
+  Route to;
+  uint64_t remote = address.address;
+  if (FindViolation(address, params_.bus_bytes) != nullptr) {
+    status = Status::kInvalid;
+  } else if (const std::optional<Place> place = map_.Find(address)) {
+    to = {.xpuid = place->xpuid, .plane = place->interface, .vc = params_.request_vc};
+    remote = place->address;
+  } else {
+    status = Status::kNoRoute;
+  }
+  const auto mask = static_cast<uint32_t>(transactions_.size() - 1);
+  Lane& lane = lanes_[uint32_t{to.plane} * kMaxXpus + to.xpuid];
+  if (status == Status::kOk && lane.open == params_.transactions_to_target) return kNone;
+  while (transactions_[next_number_ & mask].state != State::kFree) ++next_number_;
+  const uint32_t index = next_number_ & mask;
+  Transaction& transaction = transactions_[index];
+  transaction = {.state = State::kCollecting,
+                 .direction = direction,
+                 .status = status,
+                 .has_route = status == Status::kOk,
+                 .number = next_number_++,
+                 .address = address,
+                 .to = to};
+  transaction.address.address = remote;
+  ++open_;
+  if (transaction.has_route) ++lane.open;
+  JoinId(index);
+  if (direction == Direction::kWrite) bodies_[index].Begin(transaction.address);
+  return index;
+}
+
+// Appends the transaction to those of its {ID, direction}. With unordered instances it waits for
+// the last one of these that goes to the same target.
+void Subordinate::JoinId(uint32_t index) {
+  Transaction& transaction = transactions_[index];
+  const uint64_t key = KeyOf(transaction.direction, transaction.address.id);
+  OfId* const others = ids_.Find(key);
+  if (others == nullptr) {
+    transaction.is_first = true;
+    ids_.Insert(key, {.first = index, .last = index});
+    return;
+  }
+  if (params_.is_unordered && transaction.has_route) {
+    for (uint32_t i = others->first; i != kNone; i = transactions_[i].next_of_id) {
+      const Transaction& other = transactions_[i];
+      if (!other.has_route || other.to != transaction.to || other.state == State::kEnded) continue;
+      transaction.waits_for = i;
+      transaction.waits_for_number = other.number;
+    }
+  }
+  transactions_[others->last].next_of_id = index;
+  others->last = index;
+}
+
+void Subordinate::CollectBeat(uint32_t index, const WriteBeat& beat, Time now) {
+  Transaction& transaction = transactions_[index];
+  Body& body = bodies_[index];
+  if (transaction.status == Status::kOk) {
+    body.AddBeat(beat, params_.bus_bytes);
+    const bool is_last = body.beats() == BeatsOf(transaction.address);
+    if (is_last != (beat.last != 0)) transaction.status = Status::kInvalid;
+  }
+  if (beat.last == 0) return;
+  collecting_ = kNone;
+  if (transaction.status != Status::kOk) {
+    End(index, transaction.status);
+    return;
+  }
+  transaction.kind = body.FinishWrite(params_.write_user_bytes);
+  transaction.is_long = PartsOf(body.bytes()) > 1;
+  Queue(index, now);
+}
+
+void Subordinate::Queue(uint32_t index, Time now) {
+  Transaction& transaction = transactions_[index];
+  transaction.state = State::kReady;
+  transaction.deadline = now + params_.deadline;
+  transaction.is_queued = true;
+  earliest_ = std::min(earliest_, transaction.deadline);
+  Lane& lane = LaneOf(transaction);
+  if (lane.head == kNone) {
+    lane.head = index;
+  } else {
+    transactions_[lane.tail].next_in_lane = index;
+  }
+  lane.tail = index;
+  active_.Append(static_cast<uint32_t>(&lane - lanes_.data()));
+}
+
+// ---- Returning
+
+void Subordinate::Append(Returns& returns, uint32_t index) {
+  if (returns.head == kNone) {
+    returns.head = index;
+  } else {
+    transactions_[returns.tail].next_to_return = index;
+  }
+  returns.tail = index;
+}
+
+bool Subordinate::ReturnB() {
+  Returns& returns = ReturnsOf(Direction::kWrite);
+  bool has_moved = false;
+  for (; returns.head != kNone; has_moved = true) {
+    const Transaction& transaction = transactions_[returns.head];
+    const WriteResponse response{.user = {transaction.user[0], transaction.user[1]},
+                                 .id = transaction.address.id,
+                                 .response = transaction.answer.response};
+    if (!b_.Send(response)) break;
+    Release(returns);
+  }
+  return has_moved;
+}
+
+bool Subordinate::ReturnR() {
+  Returns& returns = ReturnsOf(Direction::kRead);
+  bool has_moved = false;
+  while (returns.head != kNone) {
+    const uint32_t index = returns.head;
+    if (r_.credit() == 0) break;
+    r_.Send(BeatOf(index, beats_returned_));
+    has_moved = true;
+    if (++beats_returned_ < BeatsOf(transactions_[index].address)) continue;
+    beats_returned_ = 0;
+    Release(returns);
+  }
+  return has_moved;
+}
+
+ReadBeat Subordinate::BeatOf(uint32_t index, uint32_t number) const {
+  const Transaction& transaction = transactions_[index];
+  const Body& body = bodies_[index];
+  const Address& address = transaction.address;
+  const bool has_data = transaction.status == Status::kOk;
+  ReadBeat beat{};
+  beat.id = address.id;
+  beat.last = number == address.len ? 1 : 0;
+  beat.response = has_data ? body.BeatResponse(number, transaction.answer.response)
+                           : transaction.answer.response;
+  if (!has_data) return beat;
+  beat.user = body.BeatUser(number);
+  const uint32_t bytes = BeatBytes(address, number);
+  const uint64_t lane = BeatAddress(address, number) & (params_.bus_bytes - 1);
+  std::memcpy(beat.data + lane, body.data() + BeatOffset(address, number), bytes);
+  return beat;
+}
+
+// Removes the first of the transactions to return: its answer is in the channel.
+void Subordinate::Release(Returns& returns) {
+  const uint32_t index = returns.head;
+  Transaction& transaction = transactions_[index];
+  returns.head = transaction.next_to_return;
+  transaction.next_to_return = kNone;
+  const uint64_t key = KeyOf(transaction.direction, transaction.address.id);
+  const uint32_t next = transaction.next_of_id;
+  if (next == kNone) {
+    ids_.Erase(key);
+  } else {
+    ids_.Find(key)->first = next;
+    transactions_[next].is_first = true;
+    if (transactions_[next].state == State::kEnded) Append(returns, next);
+  }
+  transaction.is_returned = true;
+  if (!transaction.is_queued) Free(index);
+}
+
+void Subordinate::Free(uint32_t index) {
+  transactions_[index].state = State::kFree;
+  --open_;
+}
+
+void Subordinate::Reset() {
+  counters_.abandoned += open_;
+  aw_.Clear();
+  w_.Clear();
+  ar_.Clear();
+  b_.Clear();
+  r_.Clear();
+  for (Transaction& transaction : transactions_) transaction.state = State::kFree;
+  for (Lane& lane : lanes_) lane = {.completions = lane.completions};
+  ids_.Clear();
+  returns_ = {};
+  collecting_ = kNone;
+  beats_returned_ = 0;
+  open_ = 0;
+  earliest_ = kNever;
+}
+
+void Subordinate::CheckInvariants() const {
+  const auto check = [](bool holds) {
+    if (!holds) std::abort();
+  };
+  std::vector<uint32_t> open_to(lanes_.size());
+  std::vector<uint32_t> long_writes(lanes_.size());
+  uint32_t open = 0;
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < transactions_.size(); ++i) {
+    const Transaction& transaction = transactions_[i];
+    if (transaction.state == State::kFree) continue;
+    ++open;
+    check((transaction.number & (transactions_.size() - 1)) == i);
+    check((transaction.state == State::kCollecting) == (collecting_ == i));
+    check(!transaction.is_returned ||
+          (transaction.state == State::kEnded && transaction.is_queued));
+    if (transaction.is_first && !transaction.is_returned) ++first;
+    const uint32_t lane = uint32_t{transaction.to.plane} * kMaxXpus + transaction.to.xpuid;
+    if (transaction.has_route && transaction.state != State::kEnded) {
+      ++open_to[lane];
+      if (transaction.is_long && transaction.next_part != 0) ++long_writes[lane];
+    }
+  }
+  check(open == open_ && first == ids_.size());
+  for (uint32_t i = 0; i < lanes_.size(); ++i) {
+    check(lanes_[i].open == open_to[i] && lanes_[i].long_writes == long_writes[i]);
+    check(lanes_[i].head == kNone || active_.Contains(i));
+  }
+}
+
+}  // namespace suede::axi
