@@ -56,22 +56,29 @@ uint32_t Body::AddOctets(const uint8_t* lanes, uint32_t bus_bytes) {
 void Body::AddBeat(const WriteBeat& beat, uint32_t bus_bytes) {
   const uint32_t from = end_ - data_;
   const uint32_t lane = AddOctets(beat.data, bus_bytes);
-  const uint32_t to = end_ - data_;
-  uint8_t* const active = octets_.get() + data_;
-  for (uint32_t octet = from; octet < to; ++octet) {
-    const uint32_t at = lane + octet - from;
-    const bool is_set = (beat.strobes[at / 64] >> at % 64 & 1) != 0;
-    uint8_t& strobes = side_->strobes[octet / 8];
-    const auto bit = static_cast<uint8_t>(1u << octet % 8);
-    if (octet % 8 == 0) strobes = 0;
-    if (is_set) {
-      strobes |= bit;
-    } else {
-      active[octet] = 0;
-      has_all_strobes_ = false;
-    }
+  const uint32_t bytes = end_ - data_ - from;
+  for (uint32_t done = 0; done < bytes;) {
+    const uint32_t bit = (lane + done) % 64;
+    const uint32_t count = std::min(bytes - done, 64 - bit);
+    StoreStrobes(from + done, count, beat.strobes[(lane + done) / 64] >> bit);
+    done += count;
   }
   side_->users[beats_++] = beat.user;
+}
+
+void Body::StoreStrobes(uint32_t octet, uint32_t count, uint64_t strobes) {
+  const uint64_t all = ~uint64_t{0} >> (64 - count);
+  strobes &= all;
+  if (strobes != all) has_all_strobes_ = false;
+  for (uint64_t clear = strobes ^ all; clear != 0; clear &= clear - 1) {
+    octets_[data_ + octet + static_cast<uint32_t>(std::countr_zero(clear))] = 0;
+  }
+  uint8_t* const at = side_->strobes + octet / 8;
+  const uint32_t shift = octet % 8;
+  const uint64_t before = shift == 0 ? 0 : at[0] & ((1u << shift) - 1);
+  const uint64_t word = before | strobes << shift;
+  std::memcpy(at, &word, sizeof word);
+  if (shift + count > 64) at[sizeof word] = static_cast<uint8_t>(strobes >> (64 - shift));
 }
 
 void Body::AddBeat(const ReadBeat& beat, uint32_t bus_bytes) {

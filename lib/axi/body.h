@@ -79,6 +79,8 @@ class Body {
   bool IsStrobed(uint32_t octet) const {
     return strobes_ == 0 || (octets_[strobes_ + octet / 8] >> octet % 8 & 1) != 0;
   }
+  // Adds the strobes of up to kMaxBusBytes active octets to those of a bus, from `lane` on.
+  void LoadStrobes(uint32_t octet, uint32_t count, uint32_t lane, uint64_t strobes[2]) const;
   uint32_t BeatUser(uint32_t beat) const;
   uint8_t BeatResponse(uint32_t beat, uint8_t otherwise) const;
 
@@ -86,6 +88,8 @@ class Body {
   // Adds the next beat's active octets from the lanes of a bus. Returns the first active lane.
   uint32_t AddOctets(const uint8_t* lanes, uint32_t bus_bytes);
   uint8_t* Prepend(uint32_t bytes) { return octets_.get() + (begin_ -= bytes); }
+  // Adds the strobes of `count` active octets, up to 64, to those collected.
+  void StoreStrobes(uint32_t octet, uint32_t count, uint64_t strobes);
   void PrependAttributes(const Address& burst, uint32_t beat_user_bytes, bool has_strobes);
   void PrependBeatUsers(uint32_t beat_user_bytes);
   bool ParseAttributes(Address* burst, bool is_write, uint32_t* bytes);
@@ -109,7 +113,7 @@ class Body {
 
   // Sender: what the beats had besides active octets.
   struct Side {
-    uint8_t strobes[kMaxBurstBytes / 8];
+    uint8_t strobes[kMaxBurstBytes / 8 + sizeof(uint64_t)];  // stored by words
     uint32_t users[kMaxBeats];
     uint8_t responses[kMaxBeats];
   };

@@ -122,6 +122,24 @@ bool Body::ParseWriteAnswer(const Answer& answer, uint64_t user[2]) const {
   return true;
 }
 
+void Body::LoadStrobes(uint32_t octet, uint32_t count, uint32_t lane, uint64_t strobes[2]) const {
+  for (uint32_t done = 0; done < count;) {
+    const uint32_t bit = (lane + done) % 64;
+    const uint32_t some = std::min(count - done, 64 - bit);
+    uint64_t word = ~uint64_t{0};
+    if (strobes_ != 0) {
+      // Data follow the strobes, so nine octets are there.
+      const uint8_t* const at = octets_.get() + strobes_ + (octet + done) / 8;
+      const uint32_t shift = (octet + done) % 8;
+      std::memcpy(&word, at, sizeof word);
+      word >>= shift;
+      if (shift != 0) word |= uint64_t{at[sizeof word]} << (64 - shift);
+    }
+    strobes[(lane + done) / 64] |= (word & ~uint64_t{0} >> (64 - some)) << bit;
+    done += some;
+  }
+}
+
 uint32_t Body::BeatUser(uint32_t beat) const {
   uint64_t user[2];
   LoadUser(octets_.get() + users_ + beat * beat_user_bytes_, beat_user_bytes_, user);
