@@ -109,7 +109,7 @@ typedef struct suede_axi_params {
   uint32_t transactions;     /* of the subordinate port: 16 to 4096, a power of two; 256 */
   uint32_t transactions_to_target;  /* of these, to one target; 64 */
   uint32_t manager_transactions;    /* 16 to 4096; 1024 */
-  uint32_t transactions_per_source; /* of these, of one source; 64 */
+  uint32_t transactions_per_source; /* of these, of one source; 128 */
   uint32_t manager_ids;      /* values of AxID of the manager port: 1 to 4096; 64 */
   uint32_t address_places;   /* of each AW, AR and B channel: 1 to 256; 16 */
   uint32_t beat_places;      /* of each W and R channel: 1 to 256; 32 */

@@ -25,16 +25,16 @@
 namespace suede::axi {
 
 struct ManagerParams {
-  uint32_t interfaces = 1;                // 1 to 16
-  uint32_t bus_bytes = 32;                // 4 to 128, a power of two
-  uint32_t transactions = 1024;           // whole ones, until their answer is sent
-  uint32_t transactions_per_source = 64;  // of these, of one {interface, source}
-  uint32_t ids = 64;                      // AxIDs, from 0 on, of each direction
-  uint32_t address_places = 16;           // of each AW, AR and B channel
-  uint32_t beat_places = 32;              // of each W and R channel
-  uint32_t read_user_bytes = 0;           // of RUSER, 0 to 4
-  bool has_monitor = true;                // false: exclusive accesses are refused
-  bool is_unordered = false;              // ordering of the instances
+  uint32_t interfaces = 1;                 // 1 to 16
+  uint32_t bus_bytes = 32;                 // 4 to 128, a power of two
+  uint32_t transactions = 1024;            // whole ones, until their answer is sent
+  uint32_t transactions_per_source = 128;  // of these, of one {interface, source}
+  uint32_t ids = 64;                       // AxIDs, from 0 on, of each direction
+  uint32_t address_places = 16;            // of each AW, AR and B channel
+  uint32_t beat_places = 32;               // of each W and R channel
+  uint32_t read_user_bytes = 0;            // of RUSER, 0 to 4
+  bool has_monitor = true;                 // false: exclusive accesses are refused
+  bool is_unordered = false;               // ordering of the instances
   uint8_t answer_vc = 1;
   Duration deadline = std::chrono::seconds(1);  // of an answer without credit
 };
@@ -88,6 +88,10 @@ class Manager {
 
   ManagerCounters counters() const;
   // Places of the table that were ever used.
+  // Transactions of which the answer has not been sent.
+  uint32_t open() const { return table_.entered(); }
+  // Transactions that the port can take now.
+  uint32_t room() const { return in_reset_ ? 0 : params_.transactions - table_.entered(); }
   uint32_t touched() const { return table_.touched(); }
   // Aborts if the state is inconsistent; for tests and fuzzers.
   void CheckInvariants() const;

@@ -44,7 +44,7 @@ bool Manager::MayIssueExclusive(const Served& served) const {
 }
 
 // Issues the next burst of the first transaction. Returns false where a place or an AxID is
-// missing.
+// missing, or the monitor holds the write back.
 bool Manager::IssueNext(Stream& stream, Channel<Address>& channel) {
   Served* const served = stream.queue.first();
   if (channel.credit() == 0) return false;
@@ -59,6 +59,7 @@ bool Manager::IssueNext(Stream& stream, Channel<Address>& channel) {
 }
 
 bool Manager::Start(Served* served, Stream& stream) {
+  if (!served->is_read() && monitor_.HoldsBack(served->burst)) return false;
   if (!stream.ids.Add(served)) return false;
   if (!served->is_read()) {
     served->monitor_place = monitor_.OnWriteIssued(served->burst);

@@ -5,7 +5,7 @@
 
 namespace suede::axi {
 
-Monitor::Monitor(uint32_t writes) : under_way_(writes, kNowhere) { free_.reserve(writes); }
+Monitor::Monitor(uint32_t writes) : under_way_(writes) { free_.reserve(writes); }
 
 void Monitor::Reserve(uint32_t lane, const Address& burst) {
   Reservation* const end = table_ + reserved_;
@@ -38,7 +38,15 @@ bool Monitor::Permits(uint32_t lane, const Address& burst) const {
   if (!is_reserved) return false;
   const Range range = RangeOf(burst);
   return std::none_of(under_way_.begin(), under_way_.begin() + used_,
-                      [&](const Range& write) { return write.Overlaps(range); });
+                      [&](const Write& write) { return write.range.Overlaps(range); });
+}
+
+bool Monitor::HoldsBack(const Address& burst) const {
+  if (exclusive_writes_ == 0) return false;
+  const Range range = RangeOf(burst);
+  return std::any_of(under_way_.begin(), under_way_.begin() + used_, [&](const Write& write) {
+    return write.is_exclusive && write.range.Overlaps(range);
+  });
 }
 
 void Monitor::EndOverlapping(const Range& range) {
@@ -61,14 +69,16 @@ uint32_t Monitor::OnWriteIssued(const Address& burst) {
     place = free_.back();
     free_.pop_back();
   }
-  under_way_[place] = range;
+  under_way_[place] = {.range = range, .is_exclusive = burst.lock != 0};
   ++writes_;
+  if (burst.lock != 0) ++exclusive_writes_;
   return place;
 }
 
 void Monitor::OnWriteEnded(uint32_t place) {
-  EndOverlapping(under_way_[place]);
-  under_way_[place] = kNowhere;
+  EndOverlapping(under_way_[place].range);
+  if (under_way_[place].is_exclusive) --exclusive_writes_;
+  under_way_[place] = {};
   free_.push_back(place);
   if (--writes_ == 0) {
     free_.clear();
@@ -77,9 +87,9 @@ void Monitor::OnWriteEnded(uint32_t place) {
 }
 
 void Monitor::Clear() {
-  std::fill(under_way_.begin(), under_way_.begin() + used_, kNowhere);
+  std::fill(under_way_.begin(), under_way_.begin() + used_, Write{});
   free_.clear();
-  reserved_ = used_ = writes_ = 0;
+  reserved_ = used_ = writes_ = exclusive_writes_ = 0;
 }
 
 }  // namespace suede::axi

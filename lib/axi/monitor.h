@@ -24,6 +24,10 @@ class Monitor {
   // Whether the exclusive write may be issued now.
   bool Permits(uint32_t lane, const Address& burst) const;
 
+  // Whether a write has to wait for an exclusive one under way that it overlaps: the SoC may
+  // execute writes of different AxIDs in any order.
+  bool HoldsBack(const Address& burst) const;
+
   // A write is being issued. Returns its place, for OnWriteEnded.
   uint32_t OnWriteIssued(const Address& burst);
   // A write has been answered.
@@ -44,18 +48,22 @@ class Monitor {
     Range range;
     uint64_t age = 0;  // ordinal of its read
   };
-  // Overlaps no range of a burst.
-  static constexpr Range kNowhere{.first = UINT64_MAX, .last = 0};
+  // A write under way. The default overlaps no burst: the place is free.
+  struct Write {
+    Range range{.first = UINT64_MAX, .last = 0};
+    bool is_exclusive = false;
+  };
 
   void EndOverlapping(const Range& range);
 
   Reservation table_[kReservations];  // the first reserved_
   uint32_t reserved_ = 0;
   uint64_t reads_ = 0;
-  std::vector<Range> under_way_;  // by place; kNowhere: free
+  std::vector<Write> under_way_;  // by place
   std::vector<uint32_t> free_;    // places below used_
   uint32_t used_ = 0;             // places that have been in use since none was
   uint32_t writes_ = 0;
+  uint32_t exclusive_writes_ = 0;  // of these
 };
 
 }  // namespace suede::axi

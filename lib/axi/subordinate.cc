@@ -253,20 +253,27 @@ void Subordinate::Free(uint32_t index) {
 }
 
 void Subordinate::Reset() {
-  counters_.abandoned += open_;
   aw_.Clear();
   w_.Clear();
   ar_.Clear();
   b_.Clear();
   r_.Clear();
-  for (Transaction& transaction : transactions_) transaction.state = State::kFree;
-  for (Lane& lane : lanes_) lane = {.completions = lane.completions};
+  for (Lane& lane : lanes_) lane.head = kNone;
   ids_.Clear();
   returns_ = {};
   collecting_ = kNone;
   beats_returned_ = 0;
-  open_ = 0;
-  earliest_ = kNever;
+  for (uint32_t i = 0; i < transactions_.size(); ++i) {
+    Transaction& transaction = transactions_[i];
+    if (transaction.state == State::kFree || transaction.state == State::kAbandoned) continue;
+    if (!transaction.is_returned) ++counters_.abandoned;
+    if (transaction.state == State::kSent) {
+      transaction.state = State::kAbandoned;
+      continue;
+    }
+    if (transaction.state != State::kEnded) LeaveLane(transaction);
+    Free(i);
+  }
 }
 
 void Subordinate::CheckInvariants() const {
@@ -285,7 +292,10 @@ void Subordinate::CheckInvariants() const {
     check((transaction.state == State::kCollecting) == (collecting_ == i));
     check(!transaction.is_returned ||
           (transaction.state == State::kEnded && transaction.is_queued));
-    if (transaction.is_first && !transaction.is_returned) ++first;
+    if (transaction.is_first && !transaction.is_returned &&
+        transaction.state != State::kAbandoned) {
+      ++first;
+    }
     const uint32_t lane = uint32_t{transaction.to.plane} * kMaxXpus + transaction.to.xpuid;
     if (transaction.has_route && transaction.state != State::kEnded) {
       ++open_to[lane];

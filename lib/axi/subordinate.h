@@ -79,7 +79,8 @@ class Subordinate {
   // Ends the transactions of an interface whose daemon has gone. To be called before each Pump
   // until the interface is connected again.
   void OnInterfaceLost(uint32_t interface);
-  // Empties the channels and forgets the open transactions. Numbers continue.
+  // Empties the channels and forgets the open transactions. Those that were sent keep their place
+  // until their answer or their deadline, since the target counts them. Numbers continue.
   void Reset();
 
   uint32_t open() const { return open_; }
@@ -96,7 +97,8 @@ class Subordinate {
     kReady,       // not sent
     kSending,     // some of its commands are sent
     kSent,
-    kEnded,  // its answer is known
+    kEnded,      // its answer is known
+    kAbandoned,  // sent before a reset; the target may still count it
   };
   // Stored at its number modulo the size of the table.
   struct Transaction {
@@ -171,6 +173,7 @@ class Subordinate {
   // ---- Ends
   void End(uint32_t index, Status status);
   void Fail(uint32_t index, Status status);
+  void LeaveLane(const Transaction& transaction);
   void Expire(Time now);
   bool ReturnB();
   bool ReturnR();

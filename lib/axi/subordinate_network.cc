@@ -98,10 +98,9 @@ void Subordinate::OnCommand(const Route& from, const uint8_t* control, uint32_t 
     return;
   }
   const auto index = static_cast<uint32_t>(command.number & (transactions_.size() - 1));
-  if (!IsAwaited(transactions_[index], command, from)) {
-    ++counters_.stray;
-    return;
-  }
+  const bool is_awaited = IsAwaited(transactions_[index], command, from);
+  if (!is_awaited || transactions_[index].state == State::kAbandoned) ++counters_.stray;
+  if (!is_awaited) return;
   if (command.kind == Kind::kAnswerMore) {
     if (!bodies_[index].Store(command.part, data, data_bytes)) ++counters_.malformed;
     OnReadParts(index);
@@ -118,11 +117,11 @@ bool Subordinate::IsAwaited(const Transaction& transaction, const Command& comma
     return false;
   }
   const bool is_read = transaction.direction == Direction::kRead;
-  if (command.kind == Kind::kAnswerMore) return transaction.state == State::kSent && is_read;
+  const bool is_sent = transaction.state == State::kSent || transaction.state == State::kAbandoned;
+  if (command.kind == Kind::kAnswerMore) return is_sent && is_read;
   if (command.answer.is_read != is_read || transaction.has_answer) return false;
   // The target may refuse a write of which it has not received all.
-  return transaction.state == State::kSent ||
-         (transaction.state == State::kSending && command.answer.status != Status::kOk);
+  return is_sent || (transaction.state == State::kSending && command.answer.status != Status::kOk);
 }
 
 void Subordinate::OnAnswer(uint32_t index, const Command& command, const uint8_t* data,
@@ -165,10 +164,10 @@ void Subordinate::OnReadParts(uint32_t index) {
 // Ends a transaction whose request is whole, or never is sent.
 void Subordinate::End(uint32_t index, Status status) {
   Transaction& transaction = transactions_[index];
-  if (transaction.has_route) {
-    Lane& lane = LaneOf(transaction);
-    --lane.open;
-    if (transaction.is_long && transaction.next_part != 0) --lane.long_writes;
+  LeaveLane(transaction);
+  if (transaction.state == State::kAbandoned) {
+    Free(index);
+    return;
   }
   transaction.state = State::kEnded;
   transaction.status = status;
@@ -180,7 +179,15 @@ void Subordinate::End(uint32_t index, Status status) {
   if (transaction.is_first) Append(ReturnsOf(transaction.direction), index);
 }
 
-// Likewise a transaction in any state. A write of which beats are missing ends after its last.
+// Uncounts a transaction that has not ended.
+void Subordinate::LeaveLane(const Transaction& transaction) {
+  if (!transaction.has_route) return;
+  Lane& lane = LaneOf(transaction);
+  --lane.open;
+  if (transaction.is_long && transaction.next_part != 0) --lane.long_writes;
+}
+
+// Ends a transaction in any state. A write of which beats are missing ends after its last.
 void Subordinate::Fail(uint32_t index, Status status) {
   Transaction& transaction = transactions_[index];
   if (transaction.state != State::kCollecting) {
@@ -195,7 +202,8 @@ void Subordinate::OnCompletion(const Route& to, uint32_t number, uint8_t status)
   const bool is_undelivered = IsUndelivered(status);
   for (uint32_t i = 0; i < transactions_.size(); ++i) {
     const Transaction& transaction = transactions_[i];
-    if (transaction.state != State::kSent || transaction.to != to) continue;
+    if (transaction.state != State::kSent && transaction.state != State::kAbandoned) continue;
+    if (transaction.to != to) continue;
     // The fate of earlier requests is unknown: they requested no completion, or theirs succeeded
     // and the answer is lost.
     const auto behind = static_cast<int32_t>(transaction.number - number);
@@ -222,6 +230,7 @@ void Subordinate::Expire(Time now) {
       case State::kReady:
       case State::kSending:
       case State::kSent:
+      case State::kAbandoned:
         if (transaction.deadline <= now) {
           End(i, Status::kTimedOut);
         } else {

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "play.h"
+
+#include <algorithm>
+
+#include "suede/layout.h"
+
+namespace suede::axi {
+namespace {
+
+constexpr uint32_t kMaxSteps = 20'000'000;
+constexpr uint32_t kIdleSteps = 5000;  // without a movement, before the time jumps
+constexpr Duration kDeadline = std::chrono::seconds(10);
+
+}  // namespace
+
+Play::Play(const PlayParams& params) : params_(params), dice_(params.seed), nodes_(kNodes) {
+  for (uint16_t i = 0; i < kNodes; ++i) {
+    nodes_[i].play = this;
+    nodes_[i].xpuid = i;
+    MakeNode(nodes_[i]);
+  }
+}
+
+void Play::MakeNode(Node& node) {
+  // In a play without differing widths, user values of beats are carried.
+  const bool has_users = (params_.seed & 3) == 0;
+  const uint32_t bus_bytes = has_users ? 16 : 4u << dice_.Below(6);
+  std::vector<suede_axi_route> routes;
+  for (uint16_t i = 0; i < kNodes; ++i) {
+    routes.push_back({.first = i * kNodeBytes,
+                      .last = (i + 1) * kNodeBytes - 1,
+                      .remote_base = 0,
+                      .xpuid = i,
+                      .interface = 0,
+                      .by = SUEDE_AXI_BY_ADDRESS});
+  }
+  node.subordinate = std::make_unique<Subordinate>(
+      SubordinateParams{.bus_bytes = bus_bytes,
+                        .transactions = params_.is_tight ? 16u : 64u,
+                        .transactions_to_target = params_.is_tight ? 4u : 32u,
+                        .address_places = params_.is_tight ? 1u : 16u,
+                        .beat_places = params_.is_tight ? 1u : 32u,
+                        .write_user_bytes = has_users ? 2u : 0u,
+                        .is_unordered = params_.is_unordered,
+                        .deadline = kDeadline,
+                        .first_number = dice_.OneIn(2) ? dice_.Below(1u << 31) : UINT32_MAX - 20},
+      AddressMap(routes));
+  node.master =
+      std::make_unique<Master>(MasterParams{.xpuid = node.xpuid,
+                                            .nodes = kNodes,
+                                            .bus_bytes = bus_bytes,
+                                            .transactions = params_.transactions,
+                                            .user_bytes = has_users ? 2u : 0u,
+                                            .has_exclusives = params_.has_exclusives,
+                                            .is_patient = !params_.is_tight || !dice_.OneIn(3)},
+                               &records_, dice_.Below(1u << 31));
+  node.soc = std::make_unique<Soc>(SocParams{.xpuid = node.xpuid,
+                                             .bus_bytes = has_users ? 16 : 4u << dice_.Below(6),
+                                             .user_bytes = has_users ? 2u : 0u,
+                                             .is_patient = !params_.is_tight || !dice_.OneIn(3)},
+                                   &records_, dice_.Below(1u << 31));
+  MakeManager(node);
+}
+
+void Play::MakeManager(Node& node) {
+  node.manager =
+      std::make_unique<Manager>(ManagerParams{.bus_bytes = node.soc->bus_bytes(),
+                                              .transactions = params_.is_tight ? 16u : 128u,
+                                              .transactions_per_source = params_.is_tight     ? 4u
+                                                                         : params_.has_faults ? 128u
+                                                                                              : 32u,
+                                              .ids = params_.is_tight ? 1 + dice_.Below(3) : 16,
+                                              .address_places = params_.is_tight ? 1u : 16u,
+                                              .beat_places = params_.is_tight ? 1u : 32u,
+                                              .read_user_bytes = node.soc->user_bytes(),
+                                              .is_unordered = params_.is_unordered,
+                                              .deadline = kDeadline});
+}
+
+int Play::OnBurst(uint16_t from, const Burst& burst) {
+  std::deque<Message>& channel = channels_[{from, burst.to.xpuid, burst.to.vc}];
+  if (channel.size() >= (params_.is_tight ? 1u : 24u)) return 0;
+  const uint32_t control_bytes = (burst.controls[0] & 0x0f) * 2;
+  Message message;
+  message.control.assign(burst.controls, burst.controls + control_bytes);
+  if (burst.data_bytes != 0) message.data.assign(burst.data, burst.data + burst.data_bytes);
+  message.tag = static_cast<uint32_t>(burst.tag);
+  message.wants_completion = burst.wants_completion;
+  channel.push_back(message);
+  return 1;
+}
+
+// Delivers a message of a channel drawn at random. Returns false where none can be delivered.
+bool Play::MoveMessage() {
+  std::vector<ChannelKey> busy;
+  for (const auto& [key, channel] : channels_) {
+    const auto& [from, to, vc] = key;
+    if (channel.empty()) continue;
+    if (vc == kRequestVc && !nodes_[to].manager->CanTake()) continue;
+    busy.push_back(key);
+  }
+  if (busy.empty()) return false;
+  const ChannelKey key = busy[dice_.Below(static_cast<uint32_t>(busy.size()))];
+  Deliver(key, channels_[key]);
+  return true;
+}
+
+void Play::Deliver(const ChannelKey& key, std::deque<Message>& channel) {
+  const auto [from, to, vc] = key;
+  const size_t which =
+      params_.is_unordered ? dice_.Below(static_cast<uint32_t>(channel.size())) : 0;
+  const Message message = channel[which];
+  channel.erase(channel.begin() + static_cast<int64_t>(which));
+  Node& node = nodes_[to];
+  const uint8_t* const data = message.data.empty() ? nullptr : message.data.data();
+  const auto control_bytes = static_cast<uint32_t>(message.control.size());
+  const auto data_bytes = static_cast<uint32_t>(message.data.size());
+  if (vc == kAnswerVc) {
+    node.subordinate->OnCommand(From(from, vc), message.control.data(), control_bytes, data,
+                                data_bytes);
+    return;
+  }
+  node.manager->OnCommand(From(from, vc), message.control.data(), control_bytes, data, data_bytes,
+                          now_, node);
+  if (message.wants_completion) {
+    nodes_[from].subordinate->OnCompletion(From(to, vc), message.tag, SUEDE_STATUS_OK);
+  }
+}
+
+bool Play::Step() {
+  now_ += std::chrono::microseconds(1);
+  bool has_moved = false;
+  for (Node& node : nodes_) {
+    node.master->Step(*node.subordinate);
+    has_moved |= node.subordinate->Pump(node, now_);
+    if (node.reset_steps != 0 && --node.reset_steps == 0) node.manager->Reset(false);
+    has_moved |= node.manager->Pump(node, now_);
+    if (node.reset_steps == 0) has_moved |= node.soc->Step(*node.manager);
+  }
+  for (uint32_t i = dice_.Below(6); i-- != 0 && MoveMessage();) has_moved = true;
+  return has_moved;
+}
+
+bool Play::IsDone() const {
+  const bool is_under_way = std::any_of(channels_.begin(), channels_.end(),
+                                        [](const auto& entry) { return !entry.second.empty(); });
+  return !is_under_way && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
+    return node.master->IsDone() && node.soc->IsIdle() && node.manager->open() == 0 &&
+           node.subordinate->open() == 0;
+  });
+}
+
+std::string Play::Run() {
+  for (uint32_t step = 0; step < kMaxSteps; ++step) {
+    if (!records_.error().empty()) return records_.error();
+    if (IsDone()) return {};
+    idle_steps_ = Step() ? 0 : idle_steps_ + 1;
+    if (idle_steps_ == kIdleSteps) {
+      if (!params_.has_faults) break;
+      for (const Node& node : nodes_) Doom(node.xpuid);
+      now_ += kDeadline;
+    }
+    if (idle_steps_ > 2 * kIdleSteps) break;
+    if (params_.has_faults && dice_.OneIn(1000)) Fault();
+    if (step % 64 != 0) continue;
+    for (Node& node : nodes_) {
+      node.subordinate->CheckInvariants();
+      node.manager->CheckInvariants();
+    }
+  }
+  for (uint64_t tag = 0; tag < records_.size(); ++tag) {
+    const Record& record = records_[tag];
+    if (record.is_issued && !record.is_ended && !record.is_abandoned) {
+      records_.Wrong("never ends", tag);
+    }
+  }
+  return records_.error().empty() ? "the play does not end" : records_.error();
+}
+
+// ---- Faults
+
+void Play::Fault() {
+  ++faults_;
+  Node& node = nodes_[dice_.Below(kNodes)];
+  switch (dice_.Below(5)) {
+    case 0:
+      node.subordinate->Reset();
+      node.master->Reset();
+      return;
+    case 1:
+      return ResetManager(node);
+    case 2:
+      return LoseRequests(node, SUEDE_STATUS_UNREACHABLE);
+    case 3:
+      return LoseRequests(node, dice_.OneIn(2) ? SUEDE_STATUS_PEER_RESET : SUEDE_STATUS_IN_DOUBT);
+    case 4:
+      return LoseTarget(node);
+  }
+}
+
+void Play::Doom(uint16_t target) {
+  for (Record& record : records_) {
+    if (record.target == target && record.is_issued && !record.is_ended) record.is_doomed = true;
+  }
+}
+
+void Play::ResetManager(Node& node) {
+  Doom(node.xpuid);
+  node.manager->Reset(true);
+  node.soc->Reset();
+  node.reset_steps = 1 + dice_.Below(100);
+}
+
+// The network loses the requests under way to the node and reports `status`.
+void Play::LoseRequests(Node& node, uint8_t status) {
+  Doom(node.xpuid);
+  for (auto& [key, channel] : channels_) {
+    const auto& [from, to, vc] = key;
+    if (to != node.xpuid || vc != kRequestVc) continue;
+    std::deque<Message> lost;
+    lost.swap(channel);
+    for (const Message& message : lost) {
+      if (!message.wants_completion) continue;
+      nodes_[from].subordinate->OnCompletion(From(to, vc), message.tag, status);
+    }
+  }
+}
+
+// The target's program ends and comes back; nobody reports it.
+void Play::LoseTarget(Node& node) {
+  Doom(node.xpuid);
+  for (auto& [key, channel] : channels_) {
+    const auto& [from, to, vc] = key;
+    if ((to == node.xpuid && vc == kRequestVc) || (from == node.xpuid && vc == kAnswerVc)) {
+      channel.clear();
+    }
+  }
+  node.soc->Reset();
+  node.reset_steps = 0;
+  MakeManager(node);
+}
+
+uint64_t Play::Ended(Status status) const {
+  uint64_t sum = 0;
+  for (const Node& node : nodes_) {
+    sum += node.subordinate->counters().ended[static_cast<size_t>(status)];
+  }
+  return sum;
+}
+
+}  // namespace suede::axi

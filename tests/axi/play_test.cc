@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random transactions of three nodes against the oracle: the order and the content that AXI4
+// requires, and an end for each transaction.
+#include "play.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace suede::axi {
+namespace {
+
+// Seeds of each test.
+uint64_t Seeds() {
+  const char* const seeds = std::getenv("SUEDE_AXI_SEEDS");
+  return seeds == nullptr ? 20 : std::strtoull(seeds, nullptr, 10);
+}
+
+uint64_t FirstSeed() {
+  const char* const first = std::getenv("SUEDE_AXI_FIRST");
+  return first == nullptr ? 1 : std::strtoull(first, nullptr, 10);
+}
+
+struct Sums {
+  uint64_t ok = 0;
+  uint64_t failed = 0;
+};
+
+Sums RunAll(PlayParams params) {
+  Sums sums;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Seeds(); ++seed) {
+    params.seed = seed;
+    Play play(params);
+    const std::string error = play.Run();
+    EXPECT_EQ(error, "") << "seed " << seed;
+    if (!error.empty()) break;
+    sums.ok += play.Ended(Status::kOk);
+    for (uint8_t code = 1; code < SUEDE_AXI_STATUSES; ++code) {
+      sums.failed += play.Ended(static_cast<Status>(code));
+    }
+  }
+  return sums;
+}
+
+TEST(Play, Strict) {
+  const Sums sums = RunAll({});
+  EXPECT_EQ(sums.ok, Seeds() * 120);
+  EXPECT_EQ(sums.failed, 0u);
+}
+
+TEST(Play, Unordered) {
+  const Sums sums = RunAll({.is_unordered = true});
+  EXPECT_EQ(sums.ok, Seeds() * 120);
+}
+
+TEST(Play, SmallestBuffers) { EXPECT_EQ(RunAll({.is_tight = true}).ok, Seeds() * 120); }
+
+TEST(Play, SmallestBuffersUnordered) {
+  EXPECT_EQ(RunAll({.is_unordered = true, .is_tight = true}).ok, Seeds() * 120);
+}
+
+TEST(Play, Exclusives) { EXPECT_EQ(RunAll({.has_exclusives = true}).ok, Seeds() * 120); }
+
+TEST(Play, Faults) {
+  const Sums sums = RunAll({.transactions = 150, .has_faults = true, .has_exclusives = true});
+  EXPECT_NE(sums.ok, 0u);
+  EXPECT_NE(sums.failed, 0u);
+}
+
+TEST(Play, FaultsUnordered) {
+  const Sums sums = RunAll({.transactions = 150, .is_unordered = true, .has_faults = true});
+  EXPECT_NE(sums.failed, 0u);
+}
+
+}  // namespace
+}  // namespace suede::axi
