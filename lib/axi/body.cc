@@ -25,11 +25,6 @@ void StoreUser(const uint64_t user[2], uint32_t bytes, uint8_t* octets) {
   }
 }
 
-bool HasAttributes(const Address& burst) {
-  return burst.lock != 0 || burst.qos != 0 || burst.region != 0 || burst.id >> 8 != 0 ||
-         burst.user[0] != 0 || burst.user[1] != 0;
-}
-
 }  // namespace
 
 // The memory is left as the system gives it, so an unused body costs no page.

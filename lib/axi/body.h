@@ -69,7 +69,7 @@ class Body {
   Whole ParseWrite(Kind kind, Address* burst);
   // Adds the attributes of a read request to *burst and checks it. Returns false: malformed.
   bool ParseRead(Address* burst);
-  // Likewise ParseWrite for the answer to the read `burst`.
+  // Parses the answer to the read `burst` as ParseWrite does a write.
   Whole ParseReadAnswer(const Answer& answer, const Address& burst);
   // Stores BUSER in `user`. Returns false: malformed.
   bool ParseWriteAnswer(const Answer& answer, uint64_t user[2]) const;
@@ -94,7 +94,9 @@ class Body {
   void PrependBeatUsers(uint32_t beat_user_bytes);
   bool ParseAttributes(Address* burst, bool is_write, uint32_t* bytes);
   Whole CheckParts(uint32_t total_bytes) const;
-  bool AreStrobesPadded(uint32_t active_bytes) const;
+  // Check the one form that the strobes of a whole body, and the responses of its beats, have.
+  bool AreStrobesGood(uint32_t active_bytes) const;
+  bool AreBeatResponsesGood(uint32_t beats, uint8_t worst) const;
 
   static constexpr uint32_t kNoPart = UINT32_MAX;
 

@@ -55,9 +55,32 @@ Body::Whole Body::CheckParts(uint32_t total_bytes) const {
   return parts_ == all ? Whole::kComplete : Whole::kNotYet;
 }
 
-bool Body::AreStrobesPadded(uint32_t active_bytes) const {
-  if (strobes_ == 0 || active_bytes % 8 == 0) return true;
-  return octets_[strobes_ + active_bytes / 8] >> active_bytes % 8 == 0;
+bool Body::AreStrobesGood(uint32_t active_bytes) const {
+  bool has_clear = false;
+  for (uint32_t octet = 0; octet < active_bytes; octet += 8) {
+    const uint32_t count = std::min(active_bytes - octet, 8u);
+    const uint32_t all = (1u << count) - 1;
+    const uint32_t strobes = octets_[strobes_ + octet / 8];
+    if (strobes == all) continue;
+    if (strobes > all) return false;
+    has_clear = true;
+    for (uint32_t i = 0; i < count; ++i) {
+      if ((strobes >> i & 1) == 0 && data()[octet + i] != 0) return false;
+    }
+  }
+  return has_clear;
+}
+
+bool Body::AreBeatResponsesGood(uint32_t beats, uint8_t worst) const {
+  uint8_t found = 0;
+  bool differ = false;
+  for (uint32_t beat = 0; beat < beats; ++beat) {
+    const uint8_t response = BeatResponse(beat, 0);
+    found = WorseOf(found, response);
+    if (response != BeatResponse(0, 0)) differ = true;
+  }
+  const bool is_padded = beats % 4 == 0 || octets_[responses_ + beats / 4] >> beats % 4 * 2 == 0;
+  return differ && found == worst && is_padded;
 }
 
 bool Body::ParseAttributes(Address* burst, bool is_write, uint32_t* bytes) {
@@ -68,18 +91,19 @@ bool Body::ParseAttributes(Address* burst, bool is_write, uint32_t* bytes) {
   beat_user_bytes_ = octets[5] >> 5;
   if (user_bytes > kMaxUserBytes || beat_user_bytes_ > kMaxBeatUserBytes) return false;
   if (part_bytes < kAttributeBytes + user_bytes) return false;
+  if (user_bytes != 0 && octets[kAttributeBytes] == 0) return false;
   if (!is_write && (beat_user_bytes_ != 0 || (octets[0] & kStrobesFlag) != 0)) return false;
   burst->lock = (octets[0] & kLockFlag) != 0 ? 1 : 0;
   burst->qos = octets[1] >> 4;
   burst->region = octets[1] & 0x0f;
-  burst->id |= uint32_t{octets[2]} << 24 | uint32_t{octets[3]} << 16 | uint32_t{octets[4]} << 8;
+  burst->id = (burst->id & 0xff) | uint32_t{octets[2]} << 24 | uint32_t{octets[3]} << 16 |
+              uint32_t{octets[4]} << 8;
   LoadUser(octets + kAttributeBytes, user_bytes, burst->user);
   *bytes = kAttributeBytes + user_bytes;
-  return true;
+  return HasAttributes(*burst) || beat_user_bytes_ != 0 || (octets[0] & kStrobesFlag) != 0;
 }
 
 Body::Whole Body::ParseWrite(Kind kind, Address* burst) {
-  burst->id &= 0xff;
   uint32_t bytes = 0;
   bool has_strobes = false;
   if (kind == Kind::kWriteWithAttributes) {
@@ -94,8 +118,8 @@ Body::Whole Body::ParseWrite(Kind kind, Address* burst) {
   if (has_strobes) bytes += (active + 7) / 8;
   data_ = bytes;
   const Whole whole = CheckParts(bytes + active);
-  if (whole == Whole::kComplete && !AreStrobesPadded(active)) return Whole::kMalformed;
-  return whole;
+  return whole == Whole::kComplete && has_strobes && !AreStrobesGood(active) ? Whole::kMalformed
+                                                                             : whole;
 }
 
 bool Body::ParseRead(Address* burst) {
@@ -113,11 +137,15 @@ Body::Whole Body::ParseReadAnswer(const Answer& answer, const Address& burst) {
   bytes += beat_user_bytes_ * BeatsOf(burst);
   data_ = bytes;
   has_beat_responses_ = answer.has_beat_responses;
-  return CheckParts(bytes + ActiveBytes(burst));
+  const Whole whole = CheckParts(bytes + ActiveBytes(burst));
+  return whole == Whole::kComplete && has_beat_responses_ &&
+                 !AreBeatResponsesGood(BeatsOf(burst), answer.response)
+             ? Whole::kMalformed
+             : whole;
 }
 
 bool Body::ParseWriteAnswer(const Answer& answer, uint64_t user[2]) const {
-  if (end_ != answer.user_bytes) return false;
+  if (end_ != answer.user_bytes || (end_ != 0 && octets_[0] == 0)) return false;
   LoadUser(octets_.get(), answer.user_bytes, user);
   return true;
 }

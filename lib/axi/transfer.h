@@ -27,6 +27,11 @@ enum class Direction : uint8_t { kRead, kWrite };
 constexpr uint32_t BeatsOf(const Address& burst) { return uint32_t{burst.len} + 1; }
 // Bytes of a beat's container.
 constexpr uint32_t SizeOf(const Address& burst) { return 1u << burst.size; }
+// Whether the burst has fields that only attributes carry.
+constexpr bool HasAttributes(const Address& burst) {
+  return burst.lock != 0 || burst.qos != 0 || burst.region != 0 || burst.id >> 8 != 0 ||
+         burst.user[0] != 0 || burst.user[1] != 0;
+}
 
 // Returns the lower wrap boundary of a WRAP burst.
 uint64_t WrapBoundary(const Address& burst);
