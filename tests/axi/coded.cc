@@ -43,6 +43,7 @@ class Parser {
     body_.BeginParts();
   }
 
+  // Parses what is there with each command, as a port does.
   Outcome Add(const Coded& coded) {
     Command command;
     const auto data_bytes = static_cast<uint32_t>(coded.data.size());
@@ -50,12 +51,15 @@ class Parser {
         coded.control.data(), static_cast<uint32_t>(coded.control.size()), data_bytes, &command);
     if (parsed == Parsed::kForeign) return Outcome::kForeign;
     if (parsed == Parsed::kMalformed || !Fits(command)) return Outcome::kMalformed;
+    if (has_number_ && command.number != parsed_.number) return Outcome::kMalformed;
     if (!body_.Store(command.part, coded.data.data(), data_bytes)) return Outcome::kMalformed;
     if (command.part == 0) first_ = command;
     parsed_.number = command.number;
-    return Outcome::kNotYet;
+    has_number_ = true;
+    return Finish();
   }
 
+ private:
   Outcome Finish() {
     if (!body_.HasPart(0)) return Outcome::kNotYet;
     if (parsed_.is_answer) return FinishAnswer();
@@ -68,7 +72,6 @@ class Parser {
     return OutcomeOf(whole);
   }
 
- private:
   static Outcome OutcomeOf(Body::Whole whole) {
     if (whole == Body::Whole::kMalformed) return Outcome::kMalformed;
     return whole == Body::Whole::kComplete ? Outcome::kComplete : Outcome::kNotYet;
@@ -100,7 +103,9 @@ class Parser {
       return body_.ParseWriteAnswer(answer, parsed_.user) ? Outcome::kComplete
                                                           : Outcome::kMalformed;
     }
-    if (answer.status != Status::kOk) return Outcome::kComplete;
+    if (answer.status != Status::kOk) {
+      return body_.bytes() == 0 ? Outcome::kComplete : Outcome::kMalformed;
+    }
     const Body::Whole whole = body_.ParseReadAnswer(answer, parsed_.address);
     if (whole == Body::Whole::kComplete) TakeReadBeats(answer);
     return OutcomeOf(whole);
@@ -145,6 +150,7 @@ class Parser {
   Transaction& parsed_;
   Body body_;
   Command first_;
+  bool has_number_ = false;
 };
 
 }  // namespace
@@ -193,10 +199,12 @@ std::vector<Coded> Encode(const Transaction& transaction) {
 Outcome Parse(const std::vector<Coded>& commands, const Transaction& expected,
               Transaction* parsed) {
   Parser parser(expected, parsed);
+  Outcome outcome = Outcome::kNotYet;
   for (const Coded& command : commands) {
-    if (const Outcome outcome = parser.Add(command); outcome != Outcome::kNotYet) return outcome;
+    outcome = parser.Add(command);
+    if (outcome == Outcome::kMalformed || outcome == Outcome::kForeign) return outcome;
   }
-  return parser.Finish();
+  return outcome;
 }
 
 Transaction Carried(Transaction transaction) {
