@@ -139,7 +139,11 @@ void Subordinate::OnAnswer(uint32_t index, const Command& command, const uint8_t
     OnReadParts(index);
     return;
   }
-  body.ParseWriteAnswer(command.answer, transaction.user.data());
+  if (!body.ParseWriteAnswer(command.answer, transaction.user.data())) {
+    ++counters_.malformed;
+    End(index, Status::kMalformed);
+    return;
+  }
   End(index, Status::kOk);
 }
 
