@@ -100,26 +100,26 @@ typedef struct suede_axi_route {
 
 /* 0 stands for the default of each field. */
 typedef struct suede_axi_params {
-  uint32_t size;             /* sizeof(suede_axi_params) */
-  uint32_t bus_bytes;        /* 4, 8, 16, 32, 64 or 128; default 32 */
-  uint32_t interface_count;  /* entries of interfaces; 0: the daemon's first instance */
-  uint32_t route_count;      /* entries of routes */
-  uint32_t timeout_ms;       /* for the connection and each request to the daemon; 5000 */
-  uint32_t deadline_ms;      /* of a transaction, and of an answer without credit; 1000 */
-  uint32_t transactions;     /* of the subordinate port: 16 to 4096, a power of two; 256 */
+  uint32_t size;                    /* sizeof(suede_axi_params) */
+  uint32_t bus_bytes;               /* 4, 8, 16, 32, 64 or 128; default 32 */
+  uint32_t interface_count;         /* entries of interfaces; 0: the daemon's first instance */
+  uint32_t route_count;             /* entries of routes */
+  uint32_t timeout_ms;              /* for the connection and each request to the daemon; 5000 */
+  uint32_t deadline_ms;             /* of a transaction, and of an answer without credit; 1000 */
+  uint32_t transactions;            /* of the subordinate port: 16 to 4096, a power of two; 256 */
   uint32_t transactions_to_target;  /* of these, to one target; 64 */
   uint32_t manager_transactions;    /* 16 to 4096; 1024 */
   uint32_t transactions_per_source; /* of these, of one source; 128 */
-  uint32_t manager_ids;      /* values of AxID of the manager port: 1 to 4096; 64 */
-  uint32_t address_places;   /* of each AW, AR and B channel: 1 to 256; 16 */
-  uint32_t beat_places;      /* of each W and R channel: 1 to 256; 32 */
-  uint32_t write_user_bits;  /* of WUSER: 0 to 32; 0 */
-  uint32_t read_user_bits;   /* of RUSER: 0 to 32; 0 */
-  uint8_t exclusive;         /* SUEDE_AXI_MONITOR or SUEDE_AXI_REFUSE */
-  uint8_t unordered;         /* 1: the instances' ordering is unordered */
-  uint8_t request_vc;        /* with answer_vc: 0 to 3, different; both 0: 0 and 1 */
+  uint32_t manager_ids;             /* values of AxID of the manager port: 1 to 4096; 64 */
+  uint32_t address_places;          /* of each AW, AR and B channel: 1 to 256; 16 */
+  uint32_t beat_places;             /* of each W and R channel: 1 to 256; 32 */
+  uint32_t write_user_bits;         /* of WUSER: 0 to 32; 0 */
+  uint32_t read_user_bits;          /* of RUSER: 0 to 32; 0 */
+  uint8_t exclusive;                /* SUEDE_AXI_MONITOR or SUEDE_AXI_REFUSE */
+  uint8_t unordered;                /* 1: the instances' ordering is unordered */
+  uint8_t request_vc;               /* with answer_vc: 0 to 3, different; both 0: 0 and 1 */
   uint8_t answer_vc;
-  uint32_t reserved; /* 0 */
+  uint32_t reserved;                /* 0 */
   const suede_instance* interfaces; /* 1 to 16 instances of one XPU */
   const suede_axi_route* routes;    /* up to 4096; the first that matches counts */
 } suede_axi_params;
@@ -207,13 +207,13 @@ typedef struct suede_axi_counters {
   /* Manager port. */
   uint64_t served_writes; /* transactions taken */
   uint64_t served_reads;
-  uint64_t busy;              /* requests refused: more of one source than permitted */
-  uint64_t dropped;           /* likewise, without credit for the refusal */
-  uint64_t reset;             /* transactions ended by a reset */
-  uint64_t expired;           /* answers that found no credit until their deadline */
-  uint64_t truncated;         /* requests of which not all commands arrived */
-  uint64_t exclusive_failed;  /* exclusive writes that were not issued */
-  uint64_t unexpected;        /* B and R of the SoC that no transaction waits for */
+  uint64_t busy;             /* requests refused: more of one source than permitted */
+  uint64_t dropped;          /* likewise, without credit for the refusal */
+  uint64_t reset;            /* transactions ended by a reset */
+  uint64_t expired;          /* answers that found no credit until their deadline */
+  uint64_t truncated;        /* requests of which not all commands arrived */
+  uint64_t exclusive_failed; /* exclusive writes that were not issued */
+  uint64_t unexpected;       /* B and R of the SoC that no transaction waits for */
   /* Both. */
   uint64_t malformed; /* commands that break a rule of the format */
   uint64_t foreign;   /* commands of other classes or kinds */

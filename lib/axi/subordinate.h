@@ -79,8 +79,8 @@ class Subordinate {
   // Ends the transactions of an interface whose daemon has gone. To be called before each Pump
   // until the interface is connected again.
   void OnInterfaceLost(uint32_t interface);
-  // Empties the channels and forgets the open transactions. Those that were sent keep their place
-  // until their answer or their deadline, since the target counts them. Numbers continue.
+  // Empties the channels and forgets the open transactions. A transaction that was sent keeps its
+  // place until its answer or its deadline, since the target counts it. Numbers continue.
   void Reset();
 
   uint32_t open() const { return open_; }

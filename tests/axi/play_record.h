@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the oracle knows of each transaction of a play, from its master to its execution.
+// Knowledge of the oracle about each transaction of a play, from its master to its execution.
 #ifndef SUEDE_TESTS_AXI_PLAY_RECORD_H_
 #define SUEDE_TESTS_AXI_PLAY_RECORD_H_
 

@@ -49,7 +49,9 @@ def test_everything_is_there(prefix):
     wanted.add("include/suede/registers.h")  # written by the build
     wanted |= {f"{library}/{name}" for name in ("libsuede.so", "libsuede.so.1",
                                                 "libsuede-mem.so", "libsuede-mem.so.1",
+                                                "libsuede-axi.so", "libsuede-axi.so.1",
                                                 "pkgconfig/libsuede.pc",
+                                                "pkgconfig/libsuede-axi.pc",
                                                 "pkgconfig/libsuede-mem.pc",
                                                 "wireshark/plugins/suede.lua")}
     wanted |= {f"share/doc/suede/examples/{path.name}" for path in (e2e.ROOT / "conf").glob("*.yaml")}
@@ -83,7 +85,7 @@ def test_soname(prefix):
 @pytest.mark.parametrize("compiler, source, library", [
     ("cc", "hello.c", "libsuede"), ("c++", "hello.cpp", "libsuede"),
     ("cc", "memory.c", "libsuede-mem"), ("c++", "memory.cpp", "libsuede-mem"),
-    ("cc", "socket.c", "libsuede-mem"), ("c++", "socket.cpp", "libsuede-mem")])
+    ("cc", "axi.c", "libsuede-axi"), ("cc", "socket.c", "libsuede-mem"), ("c++", "socket.cpp", "libsuede-mem")])
 def test_a_client_builds_against_it(directory, tree, prefix, compiler, source, library):
     flags = installed.run("pkg-config", "--cflags", "--libs", library, env={
         **os.environ, "PKG_CONFIG_SYSROOT_DIR": str(tree),

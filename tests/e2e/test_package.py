@@ -8,7 +8,7 @@ import pytest
 import e2e
 import installed
 
-PACKAGES = ["libsuede-dev", "libsuede-mem1", "libsuede1", "python3-suede", "suede"]
+PACKAGES = ["libsuede-axi1", "libsuede-dev", "libsuede-mem1", "libsuede1", "python3-suede", "suede"]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def machine(packages):
         yield top
 
 
-def test_there_are_five(packages):
+def test_there_are_six(packages):
     assert sorted(packages) == PACKAGES
 
 
@@ -63,13 +63,15 @@ def test_each_has_its_part(packages):
     assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))
     assert not any("libsuede-mem" in name for name in files("libsuede1"))
     assert any(name.endswith("/libsuede-mem.so.1") for name in files("libsuede-mem1"))
+    assert any(name.endswith("/libsuede-axi.so.1") for name in files("libsuede-axi1"))
     modules = {"__init__", "_declarations", "_initiator", "_library", "_target"}
     assert {f"/usr/lib/python3/dist-packages/suede/{name}.py" for name in modules} <= files(
         "python3-suede")
     development = files("libsuede-dev")
     assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp",
             "/usr/include/suede/load.h", "/usr/include/suede/mem.h", "/usr/include/suede/mem.hpp"} <= development
-    for name in ("/pkgconfig/libsuede.pc", "/pkgconfig/libsuede-mem.pc", "/libsuede-mem.so"):
+    for name in ("/pkgconfig/libsuede.pc", "/pkgconfig/libsuede-mem.pc", "/libsuede-mem.so", "/pkgconfig/libsuede-axi.pc",
+                 "/libsuede-axi.so"):
         assert any(path.endswith(name) for path in development), name
 
 
