@@ -87,6 +87,7 @@ class Manager {
   void Reset(bool in_reset);
 
   ManagerCounters counters() const;
+  uint32_t held() const { return table_.entered(); }  // whole transactions
   // Places of the table that were ever used.
   // Transactions of which the answer has not been sent.
   uint32_t open() const { return table_.entered(); }

@@ -60,6 +60,39 @@ std::vector<WriteBeat> RandomBeats(Random& random, const Address& burst, uint32_
   return beats;
 }
 
+void Execute(const Address& burst, const WriteBeat* beat, uint32_t bus_bytes,
+             std::vector<Stored>* log) {
+  for (const Octets& octets : BeatsByBook(burst)) {
+    uint64_t lanes_in_use[2] = {};
+    for (uint32_t i = 0; i < octets.count; ++i) {
+      const auto lane = static_cast<uint32_t>((octets.first + i) % bus_bytes);
+      lanes_in_use[lane / 64] |= uint64_t{1} << lane % 64;
+      if ((beat->strobes[lane / 64] >> lane % 64 & 1) != 0) {
+        log->push_back({.address = octets.first + i, .value = beat->data[lane]});
+      }
+    }
+    for (int half = 0; half < 2; ++half) {
+      EXPECT_EQ(beat->strobes[half] & ~lanes_in_use[half], 0u) << "a strobe outside of the beat";
+    }
+    ++beat;
+  }
+}
+
+std::vector<WriteBeat> OnlyActive(const Address& burst, std::vector<WriteBeat> beats,
+                                  uint32_t bus_bytes) {
+  const std::vector<Octets> book = BeatsByBook(burst);
+  for (size_t n = 0; n < beats.size(); ++n) {
+    uint64_t strobes[2] = {};
+    for (uint32_t i = 0; i < book[n].count; ++i) {
+      const auto lane = static_cast<uint32_t>((book[n].first + i) % bus_bytes);
+      strobes[lane / 64] |= beats[n].strobes[lane / 64] & uint64_t{1} << lane % 64;
+    }
+    beats[n].strobes[0] = strobes[0];
+    beats[n].strobes[1] = strobes[1];
+  }
+  return beats;
+}
+
 namespace {
 
 std::vector<WireCommand> Commands(Kind kind, uint32_t number, const Address& burst,

@@ -37,6 +37,21 @@ Address RandomBurst(Random& random, uint32_t bus_bytes);
 std::vector<WriteBeat> RandomBeats(Random& random, const Address& burst, uint32_t bus_bytes,
                                    bool has_strobes, uint32_t user_bytes);
 
+// An octet that a write stores.
+struct Stored {
+  uint64_t address = 0;
+  uint8_t value = 0;
+  bool operator==(const Stored&) const = default;
+};
+
+// Executes write beats on a bus, from `beat` on. Appends what it stores.
+void Execute(const Address& burst, const WriteBeat* beat, uint32_t bus_bytes,
+             std::vector<Stored>* log);
+// Returns the beats without the strobes of lanes that they do not cover, which an initiator may
+// set.
+std::vector<WriteBeat> OnlyActive(const Address& burst, std::vector<WriteBeat> beats,
+                                  uint32_t bus_bytes);
+
 struct WireCommand {
   std::vector<uint8_t> control;
   std::vector<uint8_t> data;
