@@ -4,18 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "manager_world.h"
 
 namespace suede::axi {
 namespace {
-
-uint32_t Seeds(uint32_t otherwise) {
-  const char* const text = std::getenv("SUEDE_AXI_SEEDS");
-  return text == nullptr ? otherwise : static_cast<uint32_t>(std::atoi(text));
-}
 
 uint32_t OctetsByBook(const Address& burst) {
   uint32_t count = 0;

@@ -2,8 +2,14 @@
 #include "manager_world.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace suede::axi {
+
+uint32_t Seeds(uint32_t otherwise) {
+  const char* const text = std::getenv("SUEDE_AXI_SEEDS");
+  return text == nullptr ? otherwise : static_cast<uint32_t>(std::atoi(text));
+}
 
 std::vector<Octets> BeatsByBook(const Address& burst) {
   const uint64_t number_bytes = uint64_t{1} << burst.size;

@@ -22,6 +22,9 @@ inline uint32_t Below(Random& random, uint32_t bound) {
   return static_cast<uint32_t>(random() % bound);
 }
 
+// Runs of a random test: SUEDE_AXI_SEEDS in the environment, or `otherwise`.
+uint32_t Seeds(uint32_t otherwise);
+
 // Addresses that a beat covers.
 struct Octets {
   uint64_t first = 0;
