@@ -76,7 +76,7 @@ Transaction Draw(Input& input) {
 
 void Change(Input& input, std::vector<Coded>& commands) {
   Coded& command = commands[input.Byte() % commands.size()];
-  const uint8_t how = input.Byte() % 8;
+  const uint8_t how = input.Byte() % 9;
   const uint8_t at = input.Byte();
   const uint8_t value = input.Byte();
   switch (how) {
@@ -97,6 +97,10 @@ void Change(Input& input, std::vector<Coded>& commands) {
                 command.data.begin() + static_cast<int64_t>(at % (command.data.size() + 1)));
       return;
     case 6:
+      command.data.insert(command.data.begin(), at % 8, value & 1);
+      command.data.resize(std::min<size_t>(command.data.size(), kPartBytes));
+      return;
+    case 7:
       std::swap(command, commands[at % commands.size()]);
       return;
     default:
