@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- suede.lua: Wireshark and tshark dissect Scale-Up Ethernet as docs/wire-format.md,
--- docs/control-pdus.md and docs/sealing.md lay it out. README.md beside this file says how to
--- install and use it.
+-- docs/control-pdus.md, docs/sealing.md and docs/axi.md lay it out. README.md beside this file says
+-- how to install and use it.
 --
--- In this order: preferences, fields, expert infos, R-CRC, commands, control PDUs, analysis of
+-- In this order: preferences, fields, expert infos, R-CRC, AXI4, commands, control PDUs, analysis of
 -- connections, sealed PDUs, the PDU, the six network headers, link frames, registration, PSN over
 -- time.
 --
@@ -275,6 +275,12 @@ local SCOPES = { [0] = "per port", [1] = "per port and VC" }
 local PLANE_STATES = { [0] = "down", [1] = "init", [2] = "up" }
 local DEAD_PLANES = { [0] = "another one", [1] = "the one that this travels on" }
 local ECNS = { [0] = "Not-ECT", [1] = "ECT(1)", [2] = "ECT(0)", [3] = "CE" }
+local AXI_KINDS = { [10] = "read request", [11] = "write request", [12] = "write request with attributes",
+  [13] = "continuation of a write request", [14] = "answer", [15] = "continuation of an answer" }
+local AXI_BURSTS = { [0] = "FIXED", [1] = "INCR", [2] = "WRAP" }
+local AXI_RESPONSES = { [0] = "OKAY", [1] = "EXOKAY", [2] = "SLVERR", [3] = "DECERR" }
+local AXI_STATUSES = { [0] = "OK", [16] = "BUSY", [17] = "MALFORMED", [18] = "RESET" }
+local AXI_DIRECTIONS = { [0] = "write", [1] = "read" }
 local RCRC_BAD, RCRC_GOOD, RCRC_UNVERIFIED = 0, 1, 2
 local RCRC_STATUS = { [RCRC_BAD] = "Bad", [RCRC_GOOD] = "Good", [RCRC_UNVERIFIED] = "Unverified" }
 
@@ -336,6 +342,32 @@ local f = {
   command_padding = ProtoField.bytes("suede.command.padding", "Padding to an even offset"),
   padding = ProtoField.bytes("suede.padding", "Padding"),
   malformed = ProtoField.string("suede.malformed", "Malformed"),
+
+  axi = ProtoField.none("suede.axi", "AXI4"),
+  axi_kind = ProtoField.uint8("suede.axi.kind", "Kind", base.DEC, AXI_KINDS, 0xf0),
+  axi_number = ProtoField.uint32("suede.axi.number", "Number", base.HEX),
+  axi_address = ProtoField.uint64("suede.axi.address", "AxADDR", base.HEX),
+  axi_len = ProtoField.uint8("suede.axi.len", "AxLEN (beats - 1)"),
+  axi_size = ProtoField.uint8("suede.axi.size", "AxSIZE", base.DEC, nil, 0x1c),
+  axi_burst = ProtoField.uint8("suede.axi.burst", "AxBURST", base.DEC, AXI_BURSTS, 0x03),
+  axi_cache = ProtoField.uint8("suede.axi.cache", "AxCACHE", base.HEX, nil, 0x0f),
+  axi_prot = ProtoField.uint8("suede.axi.prot", "AxPROT", base.HEX, nil, 0xe0),
+  axi_id = ProtoField.uint32("suede.axi.id", "AxID", base.HEX),
+  axi_lock = ProtoField.bool("suede.axi.lock", "AxLOCK (exclusive)", 8, nil, 0x80),
+  axi_strobes = ProtoField.bool("suede.axi.strobes", "Strobes follow", 8, nil, 0x40),
+  axi_qos = ProtoField.uint8("suede.axi.qos", "AxQOS", base.DEC, nil, 0xf0),
+  axi_region = ProtoField.uint8("suede.axi.region", "AxREGION", base.DEC, nil, 0x0f),
+  axi_beat_user_octets = ProtoField.uint8("suede.axi.beat_user_octets",
+    "Octets of WUSER or RUSER per beat", base.DEC, nil, 0xe0),
+  axi_user_octets = ProtoField.uint8("suede.axi.user_octets", "Octets of AxUSER or BUSER", base.DEC,
+    nil, 0x1f),
+  axi_user = ProtoField.bytes("suede.axi.user", "AxUSER or BUSER"),
+  axi_part = ProtoField.uint8("suede.axi.part", "Part"),
+  axi_direction = ProtoField.uint8("suede.axi.direction", "Answers a", base.DEC, AXI_DIRECTIONS, 0x08),
+  axi_beat_responses = ProtoField.bool("suede.axi.beat_responses", "Responses of beats follow", 8, nil,
+    0x04),
+  axi_response = ProtoField.uint8("suede.axi.response", "Response", base.DEC, AXI_RESPONSES, 0x03),
+  axi_status = ProtoField.uint8("suede.axi.status", "Status", base.DEC, AXI_STATUSES),
 
   control = ProtoField.none("suede.control", "Control PDU"),
   control_type = ProtoField.uint8("suede.control.type", "Type", base.DEC, CONTROL_TYPES),
@@ -446,6 +478,9 @@ local RH_FIELDS = { f.ver, f.op, f.rsv, f.xpuid, f.psn, f.vc, f.rsvd, f.partitio
 local COMMAND_FIELDS = { f.command, f.command_type, f.command_class, f.command_d, f.command_l,
   f.command_length, f.command_control_bytes, f.command_data_bytes, f.command_control,
   f.command_data, f.command_padding }
+for key, field in pairs(f) do
+  if key:sub(1, 3) == "axi" then COMMAND_FIELDS[#COMMAND_FIELDS + 1] = field end
+end
 
 -- ---- Expert infos -------------------------------------------------------------------------------
 
@@ -468,6 +503,8 @@ local e = {
   seal = expert_info("malformed.seal", "Malformed: the shim of a sealed PDU", "MALFORMED", "ERROR"),
   sealed = expert_info("seal.sealed",
     "Sealed: suedectl frame decode --keys FILE --output pcap writes plain frames", "DECRYPTION", "NOTE"),
+  axi = expert_info("axi.malformed", "Malformed AXI4: a receiver refuses or drops it", "MALFORMED",
+    "ERROR"),
   unknown_control = expert_info("control.unknown", "Unknown type of control PDU: ignored",
     "UNDECODED", "NOTE"),
   cut = expert_info("cut", "The capture holds the beginning of the PDU only", "UNDECODED", "NOTE"),
@@ -538,6 +575,211 @@ local function calculate_rcrc(rh, tvb, from, to)
   return crc32(rh .. (to > from and tvb:raw(from, to - from) or ""))
 end
 
+-- ---- AXI4 ---------------------------------------------------------------------------------------
+
+local AXI_FIRST, AXI_END = 0xc0, 0xe0  -- first octets of class 6
+local dissect_axi
+do  -- Lua permits 200 local names in one block.
+
+local AXI_CONTROL_BYTES = { [10] = 18, [11] = 18, [12] = 18, [13] = 8, [14] = 10, [15] = 8 }
+local AXI_READ, AXI_WRITE_WITH_ATTRIBUTES, AXI_ANSWER = 10, 12, 14
+local ATTRIBUTE_BYTES, MAX_USER_BYTES, MAX_BEAT_USER_BYTES = 6, 16, 4
+local FIXED, INCR, WRAP = 0, 1, 2
+local SLVERR = 2
+
+-- `count` bits of a number from bit `low` on.
+local function bits_of(number, low, count)
+  return math.floor(number / 2 ^ low) % 2 ^ count
+end
+
+local function is_one_of(value, ...)
+  for _, other in ipairs({...}) do
+    if value == other then return true end
+  end
+  return false
+end
+
+-- The rule of AXI4 that a burst breaks.
+local function find_burst_violation(burst)
+  local beats, size = burst.len + 1, 2 ^ burst.size
+  local bytes = beats * size
+  if burst.type == FIXED then
+    if beats > 16 then return "a FIXED burst has more than 16 beats" end
+  elseif burst.type == INCR then
+    if burst.offset - burst.offset % size + bytes > 4096 then return "a burst crosses a 4 KiB boundary" end
+  elseif burst.type == WRAP then
+    if not is_one_of(beats, 2, 4, 8, 16) then return "a WRAP burst does not have 2, 4, 8 or 16 beats" end
+    if burst.offset % size ~= 0 then return "a WRAP burst is not aligned" end
+  else
+    return "AxBURST is 3"
+  end
+  if not burst.lock then return nil end
+  if beats > 16 then return "an exclusive access has more than 16 beats" end
+  if not is_one_of(bytes, 1, 2, 4, 8, 16, 32, 64, 128) then
+    return "the bytes of an exclusive access are not a power of 2 up to 128"
+  end
+  if burst.offset % bytes ~= 0 then return "an exclusive access is not aligned" end
+end
+
+local function active_bytes(burst)
+  local size = 2 ^ burst.size
+  local first = size - burst.offset % size
+  return first + burst.len * (burst.type == FIXED and first or size)
+end
+
+-- Reads the attributes in front of a body. Returns the rule that they break.
+local function read_attributes(axi, data)
+  if #data < ATTRIBUTE_BYTES then return "attributes are not whole" end
+  local flags, _, _, _, _, octets = data:byte(1, ATTRIBUTE_BYTES)
+  axi.user_bytes, axi.beat_user_bytes = octets % 32, bits_of(octets, 5, 3)
+  if flags % 64 ~= 0 then return "reserved bits are set" end
+  if axi.user_bytes > MAX_USER_BYTES or axi.beat_user_bytes > MAX_BEAT_USER_BYTES then
+    return "a user value is too long"
+  end
+  if #data < ATTRIBUTE_BYTES + axi.user_bytes then return "attributes are not whole" end
+  axi.attribute_bytes = ATTRIBUTE_BYTES + axi.user_bytes
+  axi.burst.lock, axi.has_strobes = flags >= 128, flags % 128 >= 64
+  if axi.kind == AXI_READ and (axi.has_strobes or axi.beat_user_bytes ~= 0) then
+    return "a read has neither strobes nor WUSER"
+  end
+  if axi.user_bytes ~= 0 and data:byte(ATTRIBUTE_BYTES + 1) == 0 then return "AxUSER begins with 0" end
+  if not data:sub(1, ATTRIBUTE_BYTES):find("[^\0]") then return "attributes are all default" end
+end
+
+local function read_axi_request(axi, control, data)
+  local shape = control:byte(17)
+  axi.burst = { offset = control:byte(14) % 16 * 256 + control:byte(15), len = control:byte(16),
+    size = bits_of(shape, 2, 3), type = shape % 4 }
+  axi.attribute_bytes, axi.beat_user_bytes = 0, 0
+  local is_read = axi.kind == AXI_READ
+  if not is_read and data == "" then return "a write has no data" end
+  if axi.kind == AXI_WRITE_WITH_ATTRIBUTES or is_read and data ~= "" then
+    local broken = read_attributes(axi, data)
+    if broken then return broken end
+  end
+  local broken = find_burst_violation(axi.burst)
+  if broken then return broken end
+  local bytes = axi.attribute_bytes
+  if not is_read then
+    local active = active_bytes(axi.burst)
+    bytes = bytes + axi.beat_user_bytes * (axi.burst.len + 1) + active
+    if axi.has_strobes then bytes = bytes + math.ceil(active / 8) end
+  end
+  if #data ~= math.min(bytes, 256) then return "the data does not have the length of the request" end
+end
+
+local function read_axi_answer(axi, control, data)
+  local flags, status, octets = control:byte(3), control:byte(8), control:byte(9)
+  local is_read, has_responses = bits_of(flags, 3, 1) == 1, bits_of(flags, 2, 1) == 1
+  axi.user_bytes = octets % 32
+  if control:byte(10) ~= 0 then return "octet 9 is not 0" end
+  if not AXI_STATUSES[status] then return "targets do not give this status" end
+  if status ~= 0 then
+    if flags % 4 ~= SLVERR or has_responses or octets ~= 0 or data ~= "" then
+      return "an answer with another status than OK has SLVERR alone"
+    end
+  elseif is_read then
+    if octets >= 32 * (MAX_BEAT_USER_BYTES + 1) or axi.user_bytes ~= 0 then
+      return "octets of user values of a read"
+    end
+    if data == "" then return "a read's answer has no data" end
+  else
+    if has_responses or octets > MAX_USER_BYTES then return "an answer to a write has BUSER alone" end
+    if #data ~= axi.user_bytes then return "BUSER does not have its length" end
+    if data:byte(1) == 0 then return "BUSER begins with 0" end
+  end
+end
+
+-- Reads a command of class 6 from its octets: nil where it is none of AXI4. `broken` is the rule that it
+-- breaks, as far as one command shows.
+local function read_axi(control, data)
+  local third = control:byte(3)
+  if not third then return nil end
+  local axi = { kind = bits_of(third, 4, 4) }
+  if AXI_CONTROL_BYTES[axi.kind] ~= #control then return nil end
+  if axi.kind <= AXI_WRITE_WITH_ATTRIBUTES then
+    axi.broken = read_axi_request(axi, control, data)
+  elseif axi.kind == AXI_ANSWER then
+    axi.broken = read_axi_answer(axi, control, data)
+  elseif third % 16 ~= 0 then
+    axi.broken = "reserved bits are set"
+  elseif control:byte(8) == 0 then
+    axi.broken = "continuation 0"
+  elseif data == "" then
+    axi.broken = "a continuation has no data"
+  end
+  return axi
+end
+
+local function show_axi_request(axi, tvb, at, data_at, item)
+  item:add(f.axi_address, tvb(at + 7, 8))
+  item:add(f.axi_len, tvb(at + 15, 1)):append_text(string.format(": %d beats", axi.burst.len + 1))
+  item:add(f.axi_size, tvb(at + 16, 1)):append_text(string.format(": %d octets", 2 ^ axi.burst.size))
+  item:add(f.axi_burst, tvb(at + 16, 1))
+  item:add(f.axi_cache, tvb(at + 2, 1))
+  item:add(f.axi_prot, tvb(at + 16, 1))
+  local id = tvb(at + 17, 1):uint()
+  if axi.attribute_bytes > 0 then id = id + tvb(data_at + 2, 3):uint() * 256 end
+  item:add(f.axi_id, tvb(at + 17, 1), id)
+  if axi.attribute_bytes > 0 then
+    item:add(f.axi_lock, tvb(data_at, 1))
+    item:add(f.axi_strobes, tvb(data_at, 1))
+    item:add(f.axi_qos, tvb(data_at + 1, 1))
+    item:add(f.axi_region, tvb(data_at + 1, 1))
+    item:add(f.axi_beat_user_octets, tvb(data_at + 5, 1))
+    item:add(f.axi_user_octets, tvb(data_at + 5, 1))
+    if axi.user_bytes > 0 then
+      item:add(f.axi_user, tvb(data_at + ATTRIBUTE_BYTES, axi.user_bytes))
+    end
+  end
+  return string.format(" 0x%s %s %d x %d", tvb(at + 7, 8):bytes():tohex(true),
+    AXI_BURSTS[axi.burst.type] or "AxBURST 3", axi.burst.len + 1, 2 ^ axi.burst.size)
+end
+
+local function show_axi_answer(axi, tvb, at, data_at, item)
+  local status, response = tvb(at + 7, 1):uint(), tvb(at + 2, 1):bitfield(6, 2)
+  item:add(f.axi_direction, tvb(at + 2, 1))
+  item:add(f.axi_beat_responses, tvb(at + 2, 1))
+  item:add(f.axi_response, tvb(at + 2, 1))
+  item:add(f.axi_status, tvb(at + 7, 1))
+  item:add(f.axi_beat_user_octets, tvb(at + 8, 1))
+  item:add(f.axi_user_octets, tvb(at + 8, 1))
+  if axi.user_bytes > 0 and not axi.broken then item:add(f.axi_user, tvb(data_at, axi.user_bytes)) end
+  return string.format(" to a %s, %s %s", AXI_DIRECTIONS[tvb(at + 2, 1):bitfield(4, 1)],
+    AXI_STATUSES[status] or string.format("status %d", status), AXI_RESPONSES[response])
+end
+
+-- Shows a command of AXI4. Returns its item.
+local function show_axi(axi, tvb, at, control_bytes, data_bytes, tree)
+  local item = tree:add(f.axi, tvb(at, control_bytes + data_bytes))
+  local data_at = at + control_bytes
+  item:add(f.axi_kind, tvb(at + 2, 1))
+  item:add(f.axi_number, tvb(at + 3, 4))
+  local text
+  if axi.burst then
+    text = show_axi_request(axi, tvb, at, data_at, item)
+  elseif axi.kind == AXI_ANSWER then
+    text = show_axi_answer(axi, tvb, at, data_at, item)
+  else
+    item:add(f.axi_part, tvb(at + 7, 1))
+    text = string.format(", part %d", tvb(at + 7, 1):uint())
+  end
+  text = string.format("AXI4 %s%s, number 0x%s", AXI_KINDS[axi.kind], text, tvb(at + 3, 4):bytes():tohex(true))
+  item:set_text(text)
+  tree:append_text(": " .. text)
+  return item
+end
+
+-- Shows a command of AXI4 below that of its octets, and the rule that it breaks in any case.
+function dissect_axi(octets, tvb, at, control_bytes, data_bytes, shown, tree)
+  local axi = read_axi(octets:sub(1, control_bytes), octets:sub(control_bytes + 1, control_bytes + data_bytes))
+  if not axi then return end
+  local item = shown and show_axi(axi, tvb, at, control_bytes, data_bytes, tree) or tree
+  if axi.broken then item:add_proto_expert_info(e.axi, "Malformed AXI4: " .. axi.broken) end
+end
+
+end
+
 -- ---- Commands -----------------------------------------------------------------------------------
 
 local function show_command(tvb, at, to, number, control_bytes, data_bytes, is_whole, tree)
@@ -585,6 +827,9 @@ local function dissect_commands(tvb, from, to, captured, tree)
       data_bytes, not cut and units <= 9, tree) or tree
     if broken then item:add_proto_expert_info(e[broken]) end
     if broken or cut then return count, at - from, broken end
+    if first >= AXI_FIRST and first < AXI_END then
+      dissect_axi(bytes:sub(at - from + 1, next_at - from), tvb, at, control_bytes, data_bytes, shown, item)
+    end
     count, at = count + 1, next_at
   end
   -- A single byte in front of the end of the capture may begin a command.
