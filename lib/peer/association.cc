@@ -271,12 +271,17 @@ void Association::StartOver(Time now, Effects& effects) {
     if (sequenced) effects.Add(effect::Count{Counter::kRxFenced});
     return;
   }
-  agreement_.handshake.OnData(now);
   if (sequenced) {
     effects.Add(effect::Count{Counter::kRxBeforeHello});
     Greet(now, effects);
-  } else if (op == RhOp::kNack && agreement_.handshake.identities().peer == 0) {
-    // The NACK answers a probe. If the peer is plain, `rpsn` is the PSN that it accepts next.
+  }
+  // A NACK answers a probe: the peer receives our frames. Other PDUs also come from an end that
+  // receives none, and whose answers to our HELLOs are thus missing: its probes, and PDUs of an
+  // association with a former boot of ours.
+  if (op != RhOp::kNack) return;
+  agreement_.handshake.OnNack(now);
+  if (!sequenced && agreement_.handshake.identities().peer == 0) {
+    // If the peer is plain, `rpsn` is the PSN that it accepts next.
     PduList none;
     peer_.connection(plane, number).tx().Restart(rpsn, none);
   }

@@ -42,8 +42,8 @@ HandshakeTimerVerdict Handshake::OnTimer(Time now, const TransportParams& params
     deadline_ = now + idle;
     return {.hello = true};
   }
-  if (has_data_come_) {
-    has_data_come_ = false;
+  if (has_nack_come_) {
+    has_nack_come_ = false;
     if (!speaks_hello_ && ++evidence_ >= params.hello_tries) {
       open_ = plain_ = true;
       greeting_ = false;
@@ -105,8 +105,8 @@ void Handshake::Refuse(Time now, const TransportParams& params) {
   deadline_ = now + params.hello_timeout;
 }
 
-void Handshake::OnData(Time now) {
-  has_data_come_ = true;
+void Handshake::OnNack(Time now) {
+  has_nack_come_ = true;
   received_at_ = now;
 }
 

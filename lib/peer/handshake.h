@@ -73,8 +73,9 @@ class Handshake {
   bool Agree();
   // The peer does not fit: repeats the HELLO, after longer and longer waits.
   void Refuse(Time now, const TransportParams& params);
-  // A data PDU arrived from a peer without an association: the peer is alive, and may be plain.
-  void OnData(Time now);
+  // A NACK arrived from a peer without an association: the peer receives our frames, and may be
+  // plain.
+  void OnNack(Time now);
 
   // The connections are out of step: begins another association with the same peer.
   void StartOver(Time now, SecretNumbers& numbers);
@@ -89,13 +90,13 @@ class Handshake {
   Time received_at_{};  // or when the first HELLO was sent
   VcPsns first_{};
   uint8_t tries_ = 0;     // HELLOs without an answer
-  uint8_t evidence_ = 0;  // HELLOs of `tries_` after which data PDUs came
+  uint8_t evidence_ = 0;  // HELLOs of `tries_` after which NACKs came
   bool open_ = false;
   bool plain_ = false;
   bool greeting_ = false;
   bool refused_ = false;
   bool speaks_hello_ = false;   // has been verified once: never plain
-  bool has_data_come_ = false;  // since the last HELLO
+  bool has_nack_come_ = false;  // since the last HELLO
 };
 
 }  // namespace suede

@@ -451,6 +451,26 @@ TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
   }
 }
 
+// Its HELLOs prove nothing, as it receives none of ours. Nor do its probes, and its PDUs of an
+// association with a former boot of ours.
+TEST_F(Association, APeerThatReceivesNothingIsUnreachableAndNotPlain) {
+  Make({.planes = 1});
+  Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
+  HandshakeDue();
+  const Time begun = now;
+  while (peer->reach().lost_vcs() == 0 && now < begun + 2 * params.unreachable) {
+    Do([&](Effects& e) {
+      peer->association().OnClosedData(0, 0, false, RhOp::kNothing, Psn(0), now, e);
+      peer->association().OnClosedData(0, 0, false, RhOp::kAck, Psn(7), now, e);
+      peer->association().OnClosedData(0, 0, true, RhOp::kAck, Psn(7), now, e);
+    });
+    HandshakeDue();
+    ASSERT_FALSE(peer->handshake().plain());
+  }
+  EXPECT_EQ(peer->reach().lost_vcs(), Reach::kAllVcs);
+  EXPECT_TRUE(At(0).rx().closed());
+}
+
 TEST_F(Association, APlainPeerIsOpenFromTheStart) {
   Make({.planes = 1, .plain = true});
   EXPECT_EQ(paths.usable, 1);
@@ -522,7 +542,7 @@ TEST_F(Association, APlainPeerThatCountedAsUnreachableIsReachable) {
   Lines lines;
   for (int i = 0; i < 20 && !peer->handshake().plain(); ++i) {
     Do([&](Effects& e) {
-      peer->association().OnClosedData(0, 0, true, RhOp::kNothing, Psn(0), now, e);
+      peer->association().OnClosedData(0, 0, false, RhOp::kNack, Psn(0), now, e);
     });
     lines = HandshakeDue();
   }

@@ -240,7 +240,7 @@ TEST_F(HandshakeTest, APeerThatAnswersDataAloneIsPlain) {
   uint32_t tries = 0;
   for (; !plain && tries < 100; ++tries) {
     plain = Expire(a).plain;
-    a.h.OnData(now);
+    a.h.OnNack(now);
   }
   EXPECT_EQ(tries, params.hello_tries + 1);
   EXPECT_TRUE(a.h.open() && a.h.plain() && !a.h.associated());
@@ -282,7 +282,7 @@ TEST_F(HandshakeTest, APeerThatHasSpokenIsNeverPlain) {
   a.h.StartOver(now, a.numbers);
   for (int i = 0; i < 50; ++i) {
     EXPECT_FALSE(Expire(a).plain);
-    a.h.OnData(now);
+    a.h.OnNack(now);
   }
   EXPECT_FALSE(a.h.open());
   // A HELLO that proves nothing is no speaking, though: else anybody could keep a plain peer out.
@@ -292,7 +292,7 @@ TEST_F(HandshakeTest, APeerThatHasSpokenIsNeverPlain) {
   bool plain = false;
   for (int i = 0; i < 20; ++i) {
     plain |= Expire(c).plain;
-    c.h.OnData(now);
+    c.h.OnNack(now);
   }
   EXPECT_TRUE(plain);
 }
@@ -341,7 +341,7 @@ TEST_F(HandshakeTest, WhoDoesNotFitIsAskedAgain) {
 TEST_F(HandshakeTest, DataThatCameOnceIsNoPlainPeer) {
   a.h.OnDemand(now);
   Expire(a);
-  a.h.OnData(now);
+  a.h.OnNack(now);
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(Expire(a).plain);
 }
 
@@ -353,7 +353,7 @@ TEST_F(HandshakeTest, EverySignOfLifeEndsTheSilence) {
     Expire(c);
     now += kPatience * 3 / 4;
     if (is_data) {
-      c.h.OnData(now);
+      c.h.OnNack(now);
     } else {
       c.Hear(b.Say(false, c.h.nonce()), now);
     }
@@ -375,7 +375,7 @@ TEST_F(HandshakeTest, APlainPeerThatBeginsToSpeakIsGreetedAtOnce) {
   a.h.OnDemand(now);
   for (int i = 0; i < 50 && !a.h.plain(); ++i) {
     Expire(a);
-    if (i >= 20) a.h.OnData(now);
+    if (i >= 20) a.h.OnNack(now);
   }
   ASSERT_TRUE(a.h.plain());
   a.h.OnHello(b.Say(false, a.h.nonce()), now, a.numbers);

@@ -217,6 +217,7 @@ TEST_F(ProbesTest, APeerThatIsFoundPlainIsHeardFromZeroOn) {
   client = &Attach(*host);
   Inject({Build(Rh(0), Command(1))});
   EXPECT_EQ(host->Count(Counter::kRxBeforeHello), 1u);
+  Say(RhOp::kNack, 0);
   ASSERT_TRUE(RunUntil([&] { return host->pipeline->instance(0).peers[0].handshake().plain(); }));
   ReliabilityHeader other = Rh(0);
   other.xpuid = 2;
@@ -236,6 +237,7 @@ TEST_F(ProbesTest, PdusToAPeerThatIsFoundPlainHaveAnyNumberOfLines) {
   Start();
   client = &Attach(*host);
   Inject({Build(Rh(0), Command(1))});
+  Say(RhOp::kNack, 0);
   const Instance& instance = host->pipeline->instance(0);
   ASSERT_TRUE(RunUntil([&] { return instance.peers[0].handshake().plain(); }));
   SendPdus(0, 1);
