@@ -179,6 +179,20 @@ void SessionGroup::OnFenced(SessionIndex slot, Duration rest, Time now) {
   fencing_ &= ~SlotBit(slot);
 }
 
+// Nothing new takes a stalled session once another one is open, which then counts as needed however
+// calm it is. After kAsksBeforeFence numbers in vain the stalled one is fenced. Returns whether it
+// is now.
+bool SessionGroup::LeaveStalled(SessionIndex slot, Time now) {
+  const SessionSlot& each = slots_[slot];
+  if (each.state != State::kMoving || each.answers_only || (open_ & ~SlotBit(slot)) == 0) {
+    return false;
+  }
+  open_ &= ~SlotBit(slot);
+  if (each.unanswered < kAsksBeforeFence) return false;
+  Fence(slot, now);
+  return true;
+}
+
 // The path of the requested number is dead, or the answer was lost.
 void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits,
                                 SecretNumbers& random, Time now) {
@@ -193,8 +207,8 @@ void SessionGroup::OnUnanswered(SessionIndex slot, bool stalled, const Waits& wa
     each.rest_until = now + waits.rest;
     return;
   }
+  if (stalled && LeaveStalled(slot, now)) return;
   if (stalled && !each.answers_only && each.unanswered >= kAsksBeforeFence) {
-    if ((open_ & ~SlotBit(slot)) != 0) return Fence(slot, now);
     OpenAnother(random, now);  // there is no session to move to
   }
   RequestAgain(slot, random, now);
@@ -286,6 +300,10 @@ SlotMask SessionGroup::OnTimer(std::span<const SessionFacts> facts, const Sessio
   if (now < deadline_) return 0;
   weights_.SetPace(facts.first(count_), params, now);
   const bool used = EndDrains(facts);
+  for (SessionIndex slot = 0; slot < count_; ++slot) {
+    if (facts[slot].stalled) [[unlikely]]
+      LeaveStalled(slot, now);
+  }
   const SessionWeights::Extremes extremes =
       weights_.Weigh({slots_, count_}, open_, facts, waits.ack, now);
   min_weight_ = extremes.min_weight;

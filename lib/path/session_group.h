@@ -137,6 +137,7 @@ class SessionGroup {
   void RequestAgain(SessionIndex slot, SecretNumbers& random, Time now);
   void OnUnanswered(SessionIndex slot, bool stalled, const Waits& waits, SecretNumbers& random,
                     Time now);
+  bool LeaveStalled(SessionIndex slot, Time now);
   void Fence(SessionIndex slot, Time now);
   // Bytes of commands in a run, and the min bytes that a PDU counts for. Runs are for small PDUs:
   // two large ones in a row are much of what congestion control permits in flight.

@@ -210,6 +210,35 @@ TEST_F(SessionGroups, AStalledOneMoves) {
   EXPECT_NE(group.slot(0).number, 0);
 }
 
+// All numbers of the only open session lead to a dead link. The one that opens for its PDUs is
+// calm, as it carries none yet.
+TEST_F(SessionGroups, OneThatOpensForAStalledOneStaysUntilThatIsFenced) {
+  facts[0].stalled = true;
+  ASSERT_TRUE(group.OnStall(0, random, now));
+  while (group.slot(1).state != State::kOpening) Evaluate();
+  ASSERT_EQ(group.open(), 1u);
+  params.idle_intervals = 1;
+  ASSERT_TRUE(Answer(1));
+  EXPECT_EQ(Evaluate() & 1u, 1u);
+  EXPECT_EQ(group.slot(0).state, State::kFencing);
+  EXPECT_EQ(group.slot(1).state, State::kOpen);
+  EXPECT_EQ(group.open(), 2u);
+}
+
+TEST_F(SessionGroups, NothingTakesAStalledOneOnceAnotherOneIsOpen) {
+  facts[0].srtt = microseconds(16);
+  ASSERT_EQ(EvaluateUntilMove(3), kTwo);
+  facts[0].stalled = true;
+  ASSERT_TRUE(group.OnStall(0, random, now));
+  ASSERT_TRUE(Answer(1));
+  EXPECT_EQ(group.open(), 3u);
+  Evaluate();
+  EXPECT_EQ(group.open(), 2u);
+  EXPECT_EQ(group.slot(0).state, State::kMoving);
+  EXPECT_TRUE(Answer(0));
+  EXPECT_EQ(group.open(), 3u);
+}
+
 TEST_F(SessionGroups, AnOldOneIsReplacedAtItsAge) {
   params.max_age = microseconds(8000);
   const Time begun = now;
