@@ -12,6 +12,8 @@ namespace {
 constexpr int kStableHolds = 10;
 constexpr uint8_t kMaxDoublings = 24;
 constexpr uint32_t kQuestionsKept = 64;  // the bits of questions_
+// The lcore reads a receive ring that is full in less time.
+constexpr Duration kReading = std::chrono::microseconds(200);
 
 template <typename T>
 bool IsNewer(T a, T than) {
@@ -102,6 +104,12 @@ bool PlaneSession::OnTraffic(Time now, const PathParams& params) {
   if (deadline_ - now <= params.hello_interval) return false;
   deadline_ = now + params.hello_interval;
   return true;
+}
+
+void PlaneSession::OnStandstill(Time now, Duration time, const PathParams& params) {
+  if (missed_ == 0) return;
+  const Time counted = std::max(silent_since() + time, now + kReading - params.hello_interval);
+  checked_at_ = std::min(counted, now);
 }
 
 void PlaneSession::OnHeldUp(Time now, Duration span) {

@@ -99,6 +99,9 @@ class PlaneSession {
     last_received_ = now;
     missed_ = silent_ = 0;
   }
+  // The lcore was stopped for `time` until now: the wait for an answer does not include that time,
+  // and is long enough to read the frames that have arrived meanwhile.
+  void OnStandstill(Time now, Duration time, const PathParams& params);
   // The other end reports, on another plane, that no frame leaves its device on this plane. The
   // report is valid for `span`.
   void OnHeldUp(Time now, Duration span);

@@ -132,11 +132,13 @@ void PlaneHealth::NoteAlive() {
   }
 }
 
-// (Planes need no notice: each is probed again, and each PLANE has its own timeout.)
-void PlaneHealth::OnStandstill(Duration time) {
+void PlaneHealth::OnStandstill(Time now, Duration time) {
   if (!peer_.paths->sessions) return;
   NoteAlive();
   peer_.paths->alive_at += time;
+  for (PlaneIndex plane = 0; plane < peer_.own->map.plane_count(); ++plane) {
+    peer_.sessions[plane].OnStandstill(now, time, peer_.own->paths);
+  }
 }
 
 bool PlaneHealth::HasReceivedOnAnyPlane() const {

@@ -40,8 +40,8 @@ class PlaneHealth {
   // The peer has acknowledged a PDU on the plane: the path was proved in both directions. For peers
   // of an instance whose planes have sessions.
   void OnProof(PlaneIndex plane, Time now) { peer_.sessions[plane].OnProgress(now); }
-  // The lcore has stalled for `time`: silence in that time is no evidence about the peer.
-  void OnStandstill(Duration time);
+  // The lcore was stopped for `time` until now: silence in that time is no evidence about the peer.
+  void OnStandstill(Time now, Duration time);
   // Whether a plane to the peer is up and not silent: the peer is alive.
   bool HasReceivedOnAnyPlane() const;
   // Checks whether all planes to the peer were silent for so long that the peer is unreachable.

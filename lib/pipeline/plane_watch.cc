@@ -15,7 +15,7 @@ constexpr uint32_t kMaxProbed = kBurst / 2;
 
 [[gnu::noinline]] void PlaneWatch::Watch(Time now, Duration since_last_poll) {
   due_ = now + kPortCheckInterval;
-  if (since_last_poll > kMinPause) OnPause(since_last_poll);
+  if (since_last_poll > kMinPause) OnPause(now, since_last_poll);
   for (const auto& port : lcore_.ports) {
     const bool up = !port->link.down() && port->link.state().up;
     if (up != port->usable) OnPortChange(*port, up, now);
@@ -46,9 +46,9 @@ void PlaneWatch::ProbeFailedPlanes(Time now) {
 }
 
 // This lcore has stalled: silence in that time is no evidence about peers.
-void PlaneWatch::OnPause(Duration time) {
+void PlaneWatch::OnPause(Time now, Duration time) {
   for (const auto& instance : lcore_.instances) {
-    for (Peer& peer : instance->peers.all) peer.health().OnStandstill(time);
+    for (Peer& peer : instance->peers.all) peer.health().OnStandstill(now, time);
   }
 }
 

@@ -32,7 +32,7 @@ class PlaneWatch {
  private:
   void Watch(Time now, Duration since_last_poll);
   void ProbeFailedPlanes(Time now);
-  void OnPause(Duration time);
+  void OnPause(Time now, Duration time);
   void OnPortChange(PortContext& port, bool up, Time now);
 
   Lcore& lcore_;

@@ -23,6 +23,9 @@ class PlaneSessionTest : public ::testing::Test {
     params.hello_idle = milliseconds(100);
     params.hold_down = milliseconds(50);
     params.hold_down_max = milliseconds(150);
+    SetUpSessions();
+  }
+  void SetUpSessions() {
     for (PlaneSession* session : {&ours, &theirs}) {
       session->NextGeneration();
       session->Begin(now);
@@ -322,6 +325,35 @@ TEST_F(PlaneSessionTest, OwnPauseIsOneMiss) {
   PlaneHello asked;
   ours.FillPlane(true, asked);
   EXPECT_EQ(ours.missed(), 1u);
+}
+
+// The lcore finds answers of all planes when it runs again, and reads those of other planes first.
+TEST_F(PlaneSessionTest, OwnPauseIsNoWaitForAnAnswer) {
+  for (const Duration ran : {microseconds(300), microseconds(999)}) {
+    SCOPED_TRACE(ran.count());
+    ours = theirs = {};
+    SetUpSessions();
+    BringUp();
+    facts.sibling_alive = true;
+    PlaneHello lost;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(Tick(ours, milliseconds(1)), Want::kPlane);
+      ours.FillPlane(true, lost);
+    }
+    now += ran;
+    now += milliseconds(7);
+    ours.OnStandstill(now, milliseconds(7), params);
+    EXPECT_EQ(Tick(ours, {}), Want::kNothing);
+    EXPECT_EQ(ours.deadline(), now + std::max<Duration>(milliseconds(1) - ran, microseconds(200)));
+    EXPECT_EQ(Tick(ours, ours.deadline() - now), Want::kGoDown) << "there was none";
+  }
+}
+
+TEST_F(PlaneSessionTest, OwnPauseDoesNotPutOffTheFirstQuestion) {
+  BringUp();
+  now += milliseconds(7);
+  ours.OnStandstill(now, milliseconds(7), params);
+  EXPECT_EQ(Tick(ours, {}), Want::kPlane);
 }
 
 TEST_F(PlaneSessionTest, IdleAsksRarelyAndThenInEarnest) {

@@ -45,7 +45,7 @@ void PeerPair::Meddle(Host& host) {
       host.refusing = !host.refusing;
       return;
     case 5:
-      host.peer->health().OnStandstill(microseconds(500 + dice_->Pick(200)));
+      host.peer->health().OnStandstill(now_, microseconds(500 + dice_->Pick(200)));
       return;
     case 6:
       host.peer->SetWeight(plane, dice_->Chance(4) ? 0 : 1 + dice_->Pick(200), now_, effects);

@@ -249,12 +249,32 @@ TEST_F(Planes, AStandstillOfTheLcoreIsNoSilence) {
   Make({});
   BringAllUp();
   const Time before = paths.alive_at;
-  peer->health().OnStandstill(std::chrono::seconds(5));
+  peer->health().OnStandstill(now, std::chrono::seconds(5));
   EXPECT_GE(paths.alive_at - before, std::chrono::seconds(5));
   now += std::chrono::seconds(60);
   peer->health().OnProof(1, now);
-  peer->health().OnStandstill(std::chrono::seconds(5));
+  peer->health().OnStandstill(now, std::chrono::seconds(5));
   EXPECT_EQ(paths.alive_at, now + std::chrono::seconds(5)) << "from the last sign of life on";
+}
+
+// The answers of plane 0 lie behind other frames when the lcore runs again.
+TEST_F(Planes, AStandstillOfTheLcoreEndsNoPlane) {
+  Make({});
+  BringAllUp();
+  Put(0, 0, 1);
+  for (uint32_t i = 0; i <= params.hello_multiplier; ++i) {
+    peer->health().OnProof(1, now + Duration(1));
+    now += params.hello_interval;
+    if (i == params.hello_multiplier) {
+      now += std::chrono::milliseconds(7);
+      peer->health().OnStandstill(now, std::chrono::milliseconds(7));
+    }
+    Do([&](Effects& e) { peer->probes().OnDeadline(0, Hold::kNone, now, e); });
+    ASSERT_TRUE(peer->session(0).up());
+  }
+  EXPECT_EQ(peer->session(0).missed(), params.hello_multiplier);
+  SessionDue(0);
+  EXPECT_FALSE(peer->session(0).up());
 }
 
 TEST_F(Planes, SilenceCountsFromTheLastSignOfLife) {
