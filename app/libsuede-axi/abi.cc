@@ -10,6 +10,8 @@ using suede::Fail;
 
 namespace {
 
+constexpr uint32_t kMaxServed = 1u << 30;  // bursts of one call: an int
+
 int FailNull() { return Fail(-EINVAL, "cannot use the port pair: an argument is NULL; pass it"); }
 
 // Return the result of a transfer on a channel of the subordinate or the manager port.
@@ -101,8 +103,17 @@ int suede_axi_send_r(suede_axi* axi, const suede_axi_read_beat* beat) {
   return ResultOfAnswer(axi->manager->SendR(*beat));
 }
 
+int suede_axi_serve_memory(suede_axi* axi, void* memory, uint64_t bytes, uint32_t max) {
+  if (axi == nullptr || memory == nullptr) return FailNull();
+  const uint32_t ended = axi->memory->Serve(*axi->manager, {static_cast<uint8_t*>(memory), bytes},
+                                            std::min(max, kMaxServed));
+  return static_cast<int>(ended);
+}
+
 void suede_axi_reset_manager(suede_axi* axi, uint32_t in_reset) {
-  if (axi != nullptr) axi->manager->Reset(in_reset != 0);
+  if (axi == nullptr) return;
+  axi->manager->Reset(in_reset != 0);
+  axi->memory->Reset();
 }
 
 uint32_t suede_axi_credit(const suede_axi* axi, uint32_t channel) {

@@ -132,6 +132,7 @@ int suede_axi::Open(const char* name_or_path, const suede_axi_params& given) {
                     .is_unordered = params.unordered != 0,
                     .answer_vc = answer_vc_,
                     .deadline = deadline});
+  memory = std::make_unique<suede::axi::Memory>(params.bus_bytes);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "axi/manager.h"
+#include "axi/memory.h"
 #include "axi/subordinate.h"
 #include "planes/planes.h"
 #include "suede/axi.h"
@@ -21,6 +22,7 @@ struct suede_axi {
 
   std::unique_ptr<suede::axi::Subordinate> subordinate;
   std::unique_ptr<suede::axi::Manager> manager;
+  std::unique_ptr<suede::axi::Memory> memory;
 
  private:
   // Passes what interface `index` has received to the ports. Returns whether there was anything.

@@ -21,47 +21,10 @@ enum { kBus = 32, kBeats = 16, kBurst = kBus * kBeats, kMemory = 1 << 16, kTold 
 
 static uint8_t g_memory[kMemory]; /* that the peer writes and reads */
 
-/* The subordinate of the own SoC: executes one write and one read at a time, in order. */
-static struct {
-  suede_axi_address write, read;
-  unsigned beats_in, beats_out; /* of them; 0: none is open */
-  int is_writing, is_reading;
-} g_soc;
-
-static void serve(suede_axi* axi) {
-  suede_axi_write_beat in;
-  if (!g_soc.is_writing && suede_axi_take_aw(axi, &g_soc.write) == 1) {
-    g_soc.is_writing = 1;
-    g_soc.beats_in = 0;
-  }
-  while (g_soc.is_writing && suede_axi_take_w(axi, &in) == 1) {
-    const uint64_t at = g_soc.write.address + (uint64_t)g_soc.beats_in++ * kBus;
-    for (unsigned i = 0; i < kBus; ++i) {
-      if (in.strobes[0] >> i & 1 && at + i < kMemory) g_memory[at + i] = in.data[i];
-    }
-    if (!in.last) continue;
-    const suede_axi_write_response done = {.id = g_soc.write.id, .response = SUEDE_AXI_OKAY};
-    suede_axi_send_b(axi, &done);
-    g_soc.is_writing = 0;
-  }
-  if (!g_soc.is_reading && suede_axi_take_ar(axi, &g_soc.read) == 1) {
-    g_soc.is_reading = 1;
-    g_soc.beats_out = 0;
-  }
-  while (g_soc.is_reading) {
-    suede_axi_read_beat out = {.id = g_soc.read.id, .response = SUEDE_AXI_OKAY};
-    const uint64_t at = g_soc.read.address + (uint64_t)g_soc.beats_out * kBus;
-    out.last = g_soc.beats_out++ == g_soc.read.len;
-    if (at + kBus <= kMemory) memcpy(out.data, g_memory + at, kBus);
-    suede_axi_send_r(axi, &out);
-    if (out.last) g_soc.is_reading = 0;
-  }
-}
-
 /* Moves everything on. Returns 0, or a negative errno. */
 static int turn(suede_axi* axi) {
   const int moved = suede_axi_poll(axi);
-  serve(axi);
+  suede_axi_serve_memory(axi, g_memory, sizeof g_memory, 64);
   return moved < 0 ? moved : 0;
 }
 

@@ -168,6 +168,12 @@ SUEDE_API int suede_axi_take_ar(suede_axi* axi, suede_axi_address* address);
 SUEDE_API int suede_axi_send_b(suede_axi* axi, const suede_axi_write_response* response);
 SUEDE_API int suede_axi_send_r(suede_axi* axi, const suede_axi_read_beat* beat);
 
+/* Executes up to `max` bursts of the manager port in the order of their issue, in place of the five
+ * calls above, on a memory whose first octet has address 0. A beat that leaves the memory has the
+ * response DECERR. Octets are written and read one by one, without atomicity. The memory may be a
+ * window of mem.h, too. Returns the number of bursts that have ended. */
+SUEDE_API int suede_axi_serve_memory(suede_axi* axi, void* memory, uint64_t bytes, uint32_t max);
+
 /* Resets the manager port. It takes no transactions until `in_reset` is 0 again. */
 SUEDE_API void suede_axi_reset_manager(suede_axi* axi, uint32_t in_reset);
 

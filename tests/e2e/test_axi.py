@@ -2,6 +2,7 @@
 """AXI4 between two daemons (docs/axi.md): XPU 0 reads and writes the memory of XPU 1."""
 
 import contextlib
+import ctypes
 import errno
 import secrets
 
@@ -10,6 +11,7 @@ import pytest
 import axi
 import client
 import e2e
+import memory
 from axi import ReadBeat, WriteResponse, run_until
 
 ROUTES = [(0, 0xffff, 1), (0x10000, 0x1ffff, 9)]  # no peer is XPU 9
@@ -21,6 +23,7 @@ def pair(changes=None, **params):
     with e2e.memif_pair(changes) as (_, left, right):
         client.settle(left, right)
         with axi.Axi(left.socket, ROUTES, **params) as near, axi.Axi(right.socket, **params) as far:
+            near.peer = far
             yield near, axi.Memory(far), left, right
 
 
@@ -33,26 +36,26 @@ def read(near, parts, beats):
 
 
 def test_writes_and_reads():
-    with pair() as (near, memory, _, _):
-        parts = (near, memory.axi, memory)
+    with pair() as (near, soc, _, _):
+        parts = (near, soc.axi, soc)
         for number, beats in enumerate((1, 2, 8, 9, 16, 32)):
             data = secrets.token_bytes(beats * axi.Axi.BUS)
             near.send_write(4096 * number, data, id=number)
             response = run_until(lambda: near.take("b", WriteResponse), *parts)
             assert (response.id, response.response) == (number, axi.OKAY)
-            assert memory.octets[4096 * number:][:len(data)] == data
+            assert soc.octets[4096 * number:][:len(data)] == data
             near.send_read(4096 * number, beats, id=number + 100)
             assert read(near, parts, beats) == (data, {axi.OKAY})
         # A burst of 4 KiB goes through channels of fewer places.
         near.send_read(0, 128)
-        assert read(near, parts, 128)[0] == memory.octets[:4096]
+        assert read(near, parts, 128)[0] == soc.octets[:4096]
         assert near.ended() == {axi.OK: 13}
-        assert memory.axi.counters().served_writes == 6 and memory.axi.counters().served_reads == 7
+        assert soc.axi.counters().served_writes == 6 and soc.axi.counters().served_reads == 7
 
 
 def test_what_leads_nowhere_ends():
-    with pair() as (near, memory, _, _):
-        parts = (near, memory.axi, memory)
+    with pair() as (near, soc, _, _):
+        parts = (near, soc.axi, soc)
         near.send_read(0x20000, 4)
         assert read(near, parts, 4) == (bytes(128), {axi.DECERR})
         near.send_read(0x10000, 4)
@@ -63,37 +66,37 @@ def test_what_leads_nowhere_ends():
 
 
 def test_a_target_that_does_not_answer():
-    with pair(deadline_ms=200) as (near, memory, _, _):
-        parts = (near, memory.axi, memory)
-        memory.stopped = True
+    with pair(deadline_ms=200) as (near, soc, _, _):
+        parts = (near, soc.axi, soc)
+        soc.stopped = True
         near.send_read(0, 2)
         near.send_write(0, bytes(512))
         assert read(near, parts, 2) == (bytes(64), {axi.SLVERR})
         assert run_until(lambda: near.take("b", WriteResponse), *parts).response == axi.SLVERR
         assert near.ended() == {axi.TIMED_OUT: 2}
         # Late answers find no transaction. The port goes on.
-        memory.stopped = False
+        soc.stopped = False
         run_until(lambda: near.counters().stray >= 2, *parts)
         near.send_read(0, 2)
         assert read(near, parts, 2) == (bytes(64), {axi.OKAY})
 
 
 def test_a_reset_at_either_end():
-    with pair() as (near, memory, _, _):
-        parts = (near, memory.axi, memory)
-        memory.stopped = True
+    with pair() as (near, soc, _, _):
+        parts = (near, soc.axi, soc)
+        soc.stopped = True
         near.send_read(0, 2, id=1)
         near.send_write(0, bytes(512), id=2)
-        run_until(lambda: memory.axi.counters().served_writes + memory.axi.counters().served_reads == 2, *parts)
-        memory.axi.call("reset_manager", 1)
+        run_until(lambda: soc.axi.counters().served_writes + soc.axi.counters().served_reads == 2, *parts)
+        soc.axi.call("reset_manager", 1)
         assert read(near, parts, 2) == (bytes(64), {axi.SLVERR})
         assert run_until(lambda: near.take("b", WriteResponse), *parts).response == axi.SLVERR
         assert near.ended() == {axi.RESET: 2}
-        memory.axi.call("reset_manager", 0)
+        soc.axi.call("reset_manager", 0)
         near.send_read(0, 2, id=1)
-        run_until(lambda: memory.axi.counters().served_reads == 2, *parts)
+        run_until(lambda: soc.axi.counters().served_reads == 2, *parts)
         near.call("reset_subordinate")
-        memory.stopped = False
+        soc.stopped = False
         run_until(lambda: near.counters().stray == 1, *parts)
         assert near.take("r", ReadBeat) is None and near.counters().abandoned == 1
         near.send_read(0, 2, id=1)
@@ -101,11 +104,11 @@ def test_a_reset_at_either_end():
 
 
 def test_a_killed_daemon():
-    with pair() as (near, memory, left, _):
-        parts = (near, memory.axi, memory)
-        memory.stopped = True
+    with pair() as (near, soc, left, _):
+        parts = (near, soc.axi, soc)
+        soc.stopped = True
         near.send_read(0, 2)
-        run_until(lambda: memory.axi.counters().served_reads == 1, *parts)
+        run_until(lambda: soc.axi.counters().served_reads == 1, *parts)
         left.kill()
         assert read(near, parts, 2) == (bytes(64), {axi.SLVERR})
         near.send_read(0, 2)
@@ -120,6 +123,29 @@ def test_a_killed_daemon():
 def test_wrong_parameters(params, text):
     with pytest.raises(OSError, match=text):
         axi.Axi("/no/such/socket", **params)
+
+
+def test_a_window_of_memory_operations():
+    """AXI4 and memory operations reach the same octets, on different VCs."""
+    with pair(request_vc=2, answer_vc=3) as (near, _, left, right), \
+            memory.Target(right.socket, True) as target, memory.Memory(left.socket) as mem:
+        window, _ = target.add(1, 65536)
+        far = near.peer
+
+        class Window:
+            @staticmethod
+            def serve():
+                far.call("serve_memory", window, ctypes.c_uint64(65536), 64)
+
+        data = secrets.token_bytes(1024)
+        near.send_write(2048, data)
+        assert run_until(lambda: near.take("b", WriteResponse), near, far, Window).response == axi.OKAY
+        assert mem.octets(mem.get(1, 1, 2048, 1024)) == data
+        assert mem.wait(mem.put(1, 1, 4096, data[::-1])) == memory.OK
+        near.send_read(4096, 32)
+        assert read(near, (near, far, Window), 32) == (data[::-1], {axi.OKAY})
+        near.send_read(0xfff0 - 16, 1)
+        assert read(near, (near, far, Window), 1)[1] == {axi.OKAY}
 
 
 def test_example():
