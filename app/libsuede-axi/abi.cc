@@ -148,6 +148,7 @@ int suede_axi_get_counters(const suede_axi* axi, suede_axi_counters* counters) {
                .abandoned = own.abandoned,
                .served_writes = served.served_writes,
                .served_reads = served.served_reads,
+               .served_bytes = served.served_bytes,
                .busy = served.busy,
                .dropped = served.dropped,
                .reset = served.reset,

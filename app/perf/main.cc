@@ -54,6 +54,8 @@ int main(int argc, char** argv) {
                    : options.ServesMemory()                       ? suede::perf::ServeMemory
                    : options.mode == suede::perf::Mode::kMessage  ? suede::perf::RunMessages
                    : options.ServesMessages()                     ? suede::perf::ServeMessages
+                   : options.mode == suede::perf::Mode::kAxi      ? suede::perf::RunAxi
+                   : options.ServesAxi()                          ? suede::perf::ServeAxi
                    : options.mode == suede::perf::Mode::kWorkload ? suede::perf::RunWorkload
                                                                   : suede::perf::RunOverDaemon;
   return run(options, std::move(document), g_stop);

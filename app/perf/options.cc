@@ -17,14 +17,19 @@ DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, peer: sends to --destinations and serves others at "
               "once; workload: --workload of several --ranks; put, get or atomic: memory "
               "operations at --destinations, whose servers have --reaction memory; message: a "
-              "stream of messages to a destination whose server has --reaction message");
+              "stream of messages to a destination whose server has --reaction message; axi: AXI4 "
+              "transactions (--access) with the memory of servers with --reaction axi");
 DEFINE_string(
     reaction, "sink",
     "server: sink (count and drop), echo (send back), memory (execute memory operations in "
-    "a window of --window bytes) or message (take, or give back, streams of messages)");
+    "a window of --window bytes), message (take, or give back, streams of messages) or axi "
+    "(execute AXI4 transactions in a memory of --window bytes)");
 DEFINE_string(atomic, "fetch_add",
               "atomic: fetch_add, compare_swap, swap, increment or read_increment");
-DEFINE_uint64(window, 64 << 20, "server with --reaction memory: bytes of the window");
+DEFINE_uint64(window, 64 << 20,
+              "server with --reaction memory or axi: bytes of the window, or of the memory");
+DEFINE_string(access, "write", "axi: the transactions, write or read");
+DEFINE_uint32(bus, 256, "axi: bits of the data bus, 32 to 1024, a power of 2");
 DEFINE_bool(lcore, false,
             "server with --reaction memory: the endpoint's lcore executes the operations, not "
             "this process");
@@ -242,6 +247,7 @@ absl::Status TakeName(const char* flag, const std::string& text, const Named<T> 
 absl::Status TakeModes(Options* o) {
   absl::Status status = TakeName("--mode", FLAGS_mode, kModes, &o->mode);
   status.Update(TakeName("--reaction", FLAGS_reaction, kReactions, &o->reaction));
+  status.Update(TakeName("--access", FLAGS_access, kAxiAccesses, &o->access));
   status.Update(TakeName("--atomic", FLAGS_atomic, kAtomics, &o->atomic));
   if (FLAGS_balance.empty()) return status;
   status.Update(TakeName("--balance", FLAGS_balance, kBalances, &o->balance));
@@ -279,6 +285,7 @@ void TakeValues(Options* o) {
   o->window_bytes = FLAGS_window;
   o->by_lcore = FLAGS_lcore;
   o->pingpong = FLAGS_pingpong;
+  o->bus_bits = FLAGS_bus;
   o->min_rate = FLAGS_min_rate;
   o->min_gbps = FLAGS_min_bw;
   o->max_p99_us = FLAGS_max_p99_us;

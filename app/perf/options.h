@@ -26,19 +26,22 @@ enum class Mode : uint8_t {
   kPut,
   kGet,
   kAtomic,
-  kMessage
+  kMessage,
+  kAxi
 };
 inline constexpr Named<Mode> kModes[] = {
     {Mode::kServer, "server"}, {Mode::kBandwidth, "bandwidth"}, {Mode::kLatency, "latency"},
     {Mode::kPeer, "peer"},     {Mode::kWorkload, "workload"},   {Mode::kPut, "put"},
-    {Mode::kGet, "get"},       {Mode::kAtomic, "atomic"},       {Mode::kMessage, "message"}};
+    {Mode::kGet, "get"},       {Mode::kAtomic, "atomic"},       {Mode::kMessage, "message"},
+    {Mode::kAxi, "axi"}};
 
 // Treatment of received commands by a server.
-enum class Reaction : uint8_t { kSink, kEcho, kMemory, kMessage };
+enum class Reaction : uint8_t { kSink, kEcho, kMemory, kMessage, kAxi };
 inline constexpr Named<Reaction> kReactions[] = {{Reaction::kSink, "sink"},
                                                  {Reaction::kEcho, "echo"},
                                                  {Reaction::kMemory, "memory"},
-                                                 {Reaction::kMessage, "message"}};
+                                                 {Reaction::kMessage, "message"},
+                                                 {Reaction::kAxi, "axi"}};
 
 // Operation of Mode::kAtomic.
 enum class Atomic : uint8_t { kFetchAdd, kCompareSwap, kSwap, kIncrement, kReadIncrement };
@@ -47,6 +50,11 @@ inline constexpr Named<Atomic> kAtomics[] = {{Atomic::kFetchAdd, "fetch_add"},
                                              {Atomic::kSwap, "swap"},
                                              {Atomic::kIncrement, "increment"},
                                              {Atomic::kReadIncrement, "read_increment"}};
+
+// Transactions of Mode::kAxi.
+enum class AxiAccess : uint8_t { kWrite, kRead };
+inline constexpr Named<AxiAccess> kAxiAccesses[] = {{AxiAccess::kWrite, "write"},
+                                                    {AxiAccess::kRead, "read"}};
 
 inline constexpr Named<uint32_t> kBalances[] = {{SUEDE_BALANCE_ROUND_ROBIN, "round_robin"},
                                                 {SUEDE_BALANCE_LEAST_LOADED, "least_loaded"},
@@ -58,6 +66,9 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitVerdict = 3;
 inline constexpr int kExitUnreachable = 4;
 inline constexpr int kExitPreflight = 5;
+
+// Limits of Mode::kAxi.
+inline constexpr uint32_t kMaxAxiInflight = 1024;
 
 struct Options {
   Mode mode = Mode::kBandwidth;
@@ -110,6 +121,10 @@ struct Options {
   // Mode::kMessage: the server echoes messages.
   bool pingpong = false;
 
+  // Mode::kAxi, and Reaction::kAxi, which has window_bytes as well.
+  AxiAccess access = AxiAccess::kWrite;
+  uint32_t bus_bits = 256;
+
   // Mode::kWorkload.
   TrafficParams traffic;
   std::vector<uint16_t> ranks;  // XPUs, indexed by rank
@@ -130,8 +145,11 @@ struct Options {
   bool UsesMemory() const {
     return mode == Mode::kPut || mode == Mode::kGet || mode == Mode::kAtomic;
   }
-  // Whether the load consists of operations of libsuede-mem: memory operations or messages.
-  bool UsesOperations() const { return UsesMemory() || mode == Mode::kMessage; }
+  // Whether the load consists of operations: memory operations, messages, or AXI4 transactions.
+  bool UsesOperations() const {
+    return UsesMemory() || mode == Mode::kMessage || mode == Mode::kAxi;
+  }
+  bool ServesAxi() const { return mode == Mode::kServer && reaction == Reaction::kAxi; }
   bool ServesMessages() const { return mode == Mode::kServer && reaction == Reaction::kMessage; }
   bool ServesMemory() const { return mode == Mode::kServer && reaction == Reaction::kMemory; }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Validation of options, and their conversion to plans.
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "absl/strings/numbers.h"
@@ -112,6 +113,23 @@ absl::Status ValidateMessages(const Options& o) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateAxi(const Options& o) {
+  if (o.embed)
+    return Bad("--mode and --reaction axi are for clients of a daemon: leave --embed out");
+  if (o.vcs.size() != 1) return Bad("--vcs: AXI4 has one for requests; answers take the next one");
+  if (!std::has_single_bit(o.bus_bits) || o.bus_bits < 32 || o.bus_bits > 1024) {
+    return Bad("--bus: 32, 64, 128, 256, 512 or 1024 bits");
+  }
+  if (o.inflight > kMaxAxiInflight) return Bad("--inflight: 1 to 1024 transactions");
+  const uint32_t max = std::min(4096u, o.bus_bits / 8 * 256);
+  for (const uint32_t size : o.sizes) {
+    if (size < 1 || size > max) {
+      return Bad(absl::StrCat("--size: a burst on this --bus has 1 to ", max, " bytes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateOperationServer(const Options& o) {
   if (o.embed) return Bad("--reaction memory and message are for clients of a daemon");
   if (o.queues != 1 || !o.instances.empty()) {
@@ -206,12 +224,16 @@ absl::Status Validate(const Options& o) {
   if (o.pingpong && o.mode != Mode::kMessage) return Bad("--pingpong goes with --mode message");
   if (o.UsesOperations()) {
     const absl::Status status = ValidateOperations(o);
+    if (status.ok() && o.mode == Mode::kAxi) return ValidateAxi(o);
     return status.ok() && o.mode == Mode::kMessage ? ValidateMessages(o) : status;
   }
-  if (o.ServesMemory() || o.ServesMessages()) {
+  if (o.ServesAxi()) {
+    if (absl::Status status = ValidateAxi(o); !status.ok()) return status;
+  }
+  if (o.ServesMemory() || o.ServesMessages() || o.ServesAxi()) {
     if (absl::Status status = ValidateOperationServer(o); !status.ok()) return status;
-  } else if (o.reaction == Reaction::kMemory || o.reaction == Reaction::kMessage) {
-    return Bad("--reaction memory and message go with --mode server");
+  } else if (o.reaction != Reaction::kSink && o.reaction != Reaction::kEcho) {
+    return Bad("--reaction memory, message and axi go with --mode server");
   }
   if (o.mode == Mode::kServer) return ValidateServer(o);
   if (o.mode == Mode::kWorkload) return ValidateWorkload(o);
@@ -247,11 +269,12 @@ absl::StatusOr<std::vector<uint32_t>> ParseNumbers(absl::string_view text, uint3
 }
 
 absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mode) {
-  const bool moves_memory = mode == Mode::kPut || mode == Mode::kGet || mode == Mode::kMessage;
+  const bool moves_memory =
+      mode == Mode::kPut || mode == Mode::kGet || mode == Mode::kMessage || mode == Mode::kAxi;
   if (text == "sweep" && mode == Mode::kAtomic) return std::vector<uint32_t>{4, 8};
   if (text == "sweep") {
     std::vector<uint32_t> sizes;
-    const uint32_t last = moves_memory ? 4u << 20 : kMaxDataBytes;
+    const uint32_t last = mode == Mode::kAxi ? 4096u : moves_memory ? 4u << 20 : kMaxDataBytes;
     for (uint32_t size = moves_memory ? 8 : 1; size <= last; size *= 2) sizes.push_back(size);
     return sizes;
   }
@@ -261,7 +284,7 @@ absl::StatusOr<std::vector<uint32_t>> ParseSizes(absl::string_view text, Mode mo
   if (!sizes.ok() || (!moves_memory && mode != Mode::kAtomic)) return sizes;
   for (const uint32_t size : *sizes) {
     if (mode == Mode::kAtomic && size != 4 && size != 8) return Bad("an atomic has 4 or 8 bytes");
-    if (size == 0) return Bad("a put, get or message has at least 1 byte");
+    if (size == 0) return Bad("a put, get, message or burst has at least 1 byte");
   }
   return sizes;
 }

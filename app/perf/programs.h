@@ -28,6 +28,10 @@ int ServeMemory(const Options& options, Document document, const std::atomic<boo
 int RunMessages(const Options& options, Document document, const std::atomic<bool>& stop);
 int ServeMessages(const Options& options, Document document, const std::atomic<bool>& stop);
 
+// Run AXI4 transactions as a client of a running daemon: the load, or the server.
+int RunAxi(const Options& options, Document document, const std::atomic<bool>& stop);
+int ServeAxi(const Options& options, Document document, const std::atomic<bool>& stop);
+
 // Runs the own ranks of a workload, each as a client of the daemon.
 int RunWorkload(const Options& options, Document document, const std::atomic<bool>& stop);
 

@@ -26,6 +26,7 @@ uint32_t SizeWidth(const Options& o) { return o.UsesOperations() ? 10 : 6; }
 const char* LatencyKind(const Options& o) {
   if (o.pingpong) return "RTT, from the call to the last octet that came back";
   if (o.mode == Mode::kMessage) return "RTT, from the call until the server has the message";
+  if (o.mode == Mode::kAxi) return "RTT, from the address to the last beat of the answer";
   if (o.UsesOperations()) return "RTT, from the call to the end of the operation";
   return o.mode == Mode::kLatency && o.completions == 0 ? "RTT" : "completion";
 }
@@ -50,13 +51,16 @@ std::string ColumnHeads(const Options& o) {
 }
 
 std::string MemoryHead(const Options& o) {
-  const bool is_atomic = o.mode == Mode::kAtomic;
+  std::string name(NameOf(kModes, o.mode));
+  if (o.mode == Mode::kAtomic) name = NameOf(kAtomics, o.atomic);
+  if (o.mode == Mode::kAxi) {
+    name = absl::StrCat("AXI4 ", NameOf(kAxiAccesses, o.access), ", bus of ", o.bus_bits, " bits");
+  }
   return absl::StrFormat(
       "# %s%s, %d destination(s), VCs %d, %d operation(s) in flight%s\n"
       "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n"
       "# latency: %s, in microseconds\n",
-      is_atomic ? NameOf(kAtomics, o.atomic) : NameOf(kModes, o.mode),
-      o.pingpong ? ", ping-pong" : "", o.destinations.size(), o.vcs.size(), o.inflight,
+      name, o.pingpong ? ", ping-pong" : "", o.destinations.size(), o.vcs.size(), o.inflight,
       o.check ? ", content checked" : "", LatencyKind(o));
 }
 

@@ -213,6 +213,7 @@ typedef struct suede_axi_counters {
   /* Manager port. */
   uint64_t served_writes; /* transactions taken */
   uint64_t served_reads;
+  uint64_t served_bytes;     /* active octets of these */
   uint64_t busy;             /* requests refused: more of one source than permitted */
   uint64_t dropped;          /* likewise, without credit for the refusal */
   uint64_t reset;            /* transactions ended by a reset */

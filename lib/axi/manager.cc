@@ -58,6 +58,7 @@ void Manager::Enter(Served* served, BurstSink& sink) {
   }
   served->epoch = epochs_[served->lane / kMaxXpus];
   served->issue = Issue(served->burst, params_.bus_bytes);
+  counters_.served_bytes += served->issue.octets();
   if (served->is_read()) {
     ++counters_.served_reads;
     served->body.Begin(served->burst);

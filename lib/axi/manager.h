@@ -42,6 +42,7 @@ struct ManagerParams {
 struct ManagerCounters {
   uint64_t served_writes = 0;  // transactions taken
   uint64_t served_reads = 0;
+  uint64_t served_bytes = 0;      // active octets of these
   uint64_t busy = 0;              // requests refused: more of one source than permitted
   uint64_t dropped = 0;           // likewise, without credit for the refusal
   uint64_t reset = 0;             // transactions ended by a reset

@@ -54,7 +54,7 @@ class Counters(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("writes", ctypes.c_uint64),
                 ("reads", ctypes.c_uint64), ("ended", ctypes.c_uint64 * 37)] + [
         (name, ctypes.c_uint64) for name in (
-            "stray", "abandoned", "served_writes", "served_reads", "busy", "dropped", "reset", "expired",
+            "stray", "abandoned", "served_writes", "served_reads", "served_bytes", "busy", "dropped", "reset", "expired",
             "truncated", "exclusive_failed", "unexpected", "malformed", "foreign")]
 
 

@@ -86,6 +86,41 @@ def test_memory_operations(served):
             assert document["served"]["received"] > 100 and document["served"]["lost"] == 0
 
 
+def test_axi():
+    """Writes and reads on buses of several widths with their content checked; wrong options."""
+    with e2e.memif_pair() as (directory, left, right):
+        with e2e.perf(directory, "nobody", left.socket, "--mode", "axi", "--destinations", 1,
+                      "--connect_timeout", 0.5) as run:
+            run.expect(4, e2e.START_S)
+            assert "--reaction axi" in run.stderr(), run.stderr()
+        results = directory / "server.json"
+        with e2e.perf(directory, "server", right.socket, "--mode", "server", "--reaction", "axi",
+                      "--bus", 512, "--window", 1 << 20, "--json", results) as server:
+            e2e.wait_until(lambda: "serving AXI4" in server.stderr(), e2e.START_S, "the server")
+            sent = 0
+            for number, (access, sizes, bus) in enumerate([
+                    ("write", "1,64,1000,4096", 256), ("read", "1,64,1000,4096", 256),
+                    ("write", "4,1024", 32), ("read", "4096", 1024)]):
+                file = directory / f"{number}.json"
+                with e2e.perf(directory, f"load{number}", left.socket, "--mode", "axi", "--access", access,
+                              "--destinations", 1, "--sizes", sizes, "--bus", bus, "--inflight", 16,
+                              "--count", 500, "--check", "--json", file) as run:
+                    run.expect(0, e2e.TRAFFIC_S)
+                for result in e2e.results_of(file)["results"]:
+                    assert result["completed"] and result["delivered"] == result["sent"] >= 500
+                    assert result["lost"] == result["wrong"] == 0, result
+                    assert 0 < result["latency"]["min_seconds"] <= result["latency"]["p50_seconds"]
+                    sent += result["sent"]
+            server.signal(signal.SIGTERM)
+            server.expect(0, e2e.START_S)
+        served = e2e.results_of(results)["served"]
+        assert served["received"] >= sent and served["lost"] == 0 and served["data_bytes"] > 0
+        for arguments in (("--bus", 48), ("--size", 8192), ("--bus", 32, "--size", 2048), ("--vcs", "0,1")):
+            with e2e.perf(directory, "wrong", left.socket, "--mode", "axi", "--destinations", 1, *arguments) as run:
+                run.expect(2, e2e.START_S)
+                assert arguments[-2] in run.stderr()
+
+
 def test_memory_operations_on_the_lcore(directory):
     """suede-perf hosts the endpoint that starts them; the far lcore has the window."""
     left, right = (e2e.endpoint_config(directory, side, e2e.memif_device(directory, role))
