@@ -160,6 +160,39 @@ def test_filters(shark):
         assert shark.numbers(frames, display_filter) == expected, display_filter
 
 
+def exchange():
+    """A read and a write in parts, their answers, retransmissions, and answers of other numbers, partitions, XPUs."""
+    def with_number(name, number):
+        commands = [bytearray.fromhex(c["control"] + c["data"]) for v in VECTORS if v["name"] == name
+                    for c in v["commands"]]
+        for command in commands:
+            command[3:7] = number.to_bytes(4, "big")
+        return [bytes(c) + bytes(len(c) % 2) for c in commands]
+    read, = with_number("read of one beat", 0x51)
+    first, more = with_number("write of 257 octets: two commands", 0x52)
+    answer, = with_number("answer to a read of one beat", 0x51)
+    written, = with_number("answer to a write, OKAY", 0x52)
+    other, = with_number("answer to a write, OKAY", 0x53)
+    sent = [(5, {}, read), (5, {}, first), (5, {}, more), (9, {}, other), (9, {"partition": 3}, answer),
+            (5, {}, answer), (9, {"vc": 1}, answer), (9, {"vc": 1}, answer), (9, {"vc": 1}, written), (5, {}, first)]
+    return [frame("udp4", rh(xpuid, psn=psn, **fields), octets_of, to=14 - xpuid)
+            for psn, (xpuid, fields, octets_of) in enumerate(sent)]
+
+
+def test_requests_and_answers(shark):
+    packets = shark.dissect(exchange(), "-2")
+    def frames(name):
+        return [numbers(packet, name) for packet in packets]
+    assert frames("answer_in") == [[7], [9], [9], [], [], [], [], [], [], [9]]
+    assert frames("request_in") == [[], [], [], [], [], [], [1], [1], [2], []]
+    # Frames come 10 us apart.
+    assert packets[6].text("suede.axi.time") == "0.000060000"
+    assert packets[8].text("suede.axi.time") == "0.000070000"
+    assert "suede.axi.time" not in packets[4]
+    one_pass = shark.dissect(exchange())
+    assert [numbers(packet, "request_in") for packet in one_pass] == frames("request_in")
+
+
 def test_experts_without_a_tree(shark):
     out = shark.tshark(shark.pcap(frames_of("read across 4 KiB", "read of one beat")), "-q", "-z", "expert")
     assert "Malformed AXI4: a burst crosses a 4 KiB boundary" in out

@@ -368,6 +368,11 @@ local f = {
     0x04),
   axi_response = ProtoField.uint8("suede.axi.response", "Response", base.DEC, AXI_RESPONSES, 0x03),
   axi_status = ProtoField.uint8("suede.axi.status", "Status", base.DEC, AXI_STATUSES),
+  axi_request_in = ProtoField.framenum("suede.axi.request_in", "Request in frame", base.NONE,
+    frametype.REQUEST),
+  axi_answer_in = ProtoField.framenum("suede.axi.answer_in", "Answer in frame", base.NONE,
+    frametype.RESPONSE),
+  axi_time = ProtoField.relative_time("suede.axi.time", "From the request to this answer"),
 
   control = ProtoField.none("suede.control", "Control PDU"),
   control_type = ProtoField.uint8("suede.control.type", "Type", base.DEC, CONTROL_TYPES),
@@ -578,6 +583,7 @@ end
 -- ---- AXI4 ---------------------------------------------------------------------------------------
 
 local AXI_FIRST, AXI_END = 0xc0, 0xe0  -- first octets of class 6
+local axi_exchanges  -- by partition and number: frames and times of a request and its answer
 local dissect_axi
 do  -- Lua permits 200 local names in one block.
 
@@ -770,11 +776,40 @@ local function show_axi(axi, tvb, at, control_bytes, data_bytes, tree)
   return item
 end
 
+-- Returns the exchange of a command, nil before its request. The first request and the first answer
+-- of a number count; others are retransmissions. An XPU does not answer itself.
+local function follow_exchange(axi, number, pdu, pinfo)
+  local key = pdu.partition .. ":" .. number
+  local exchange = axi_exchanges[key]
+  if pinfo.visited or pinfo.in_error_pkt then return exchange end
+  if axi.burst and not exchange then
+    exchange = { xpuid = pdu.xpuid, request = pinfo.number, time = pinfo.rel_ts }
+    axi_exchanges[key] = exchange
+  elseif exchange and axi.kind == AXI_ANSWER and pdu.xpuid ~= exchange.xpuid and not exchange.answer then
+    exchange.answer, exchange.duration = pinfo.number, pinfo.rel_ts - exchange.time
+  end
+  return exchange
+end
+
+local function show_exchange(axi, exchange, pdu, item)
+  if axi.kind < AXI_ANSWER and pdu.xpuid == exchange.xpuid then
+    if exchange.answer then add_generated(item, f.axi_answer_in, exchange.answer) end
+  elseif axi.kind >= AXI_ANSWER and pdu.xpuid ~= exchange.xpuid then
+    add_generated(item, f.axi_request_in, exchange.request)
+    if axi.kind == AXI_ANSWER and exchange.duration then
+      local nanoseconds = math.floor(exchange.duration * 1e9 + 0.5)
+      add_generated(item, f.axi_time, NSTime.new(math.floor(nanoseconds / 1e9), nanoseconds % 1e9))
+    end
+  end
+end
+
 -- Shows a command of AXI4 below that of its octets, and the rule that it breaks in any case.
-function dissect_axi(octets, tvb, at, control_bytes, data_bytes, shown, tree)
+function dissect_axi(octets, tvb, at, control_bytes, data_bytes, shown, tree, pdu, pinfo)
   local axi = read_axi(octets:sub(1, control_bytes), octets:sub(control_bytes + 1, control_bytes + data_bytes))
   if not axi then return end
+  local exchange = follow_exchange(axi, octets:sub(4, 7), pdu, pinfo)
   local item = shown and show_axi(axi, tvb, at, control_bytes, data_bytes, tree) or tree
+  if shown and exchange then show_exchange(axi, exchange, pdu, item) end
   if axi.broken then item:add_proto_expert_info(e.axi, "Malformed AXI4: " .. axi.broken) end
 end
 
@@ -803,7 +838,7 @@ end
 
 -- Shows the commands between `from` and `to`, where the R-CRC begins. Returns how many there are,
 -- their bytes, and the name of the rule that is broken. `captured` is where the capture ends.
-local function dissect_commands(tvb, from, to, captured, tree)
+local function dissect_commands(tvb, from, to, captured, tree, pdu, pinfo)
   local limit = math.min(to, captured)
   local bytes = limit > from and tvb:raw(from, limit - from) or ""
   local shown = is_wanted(tree, COMMAND_FIELDS)
@@ -828,7 +863,8 @@ local function dissect_commands(tvb, from, to, captured, tree)
     if broken then item:add_proto_expert_info(e[broken]) end
     if broken or cut then return count, at - from, broken end
     if first >= AXI_FIRST and first < AXI_END then
-      dissect_axi(bytes:sub(at - from + 1, next_at - from), tvb, at, control_bytes, data_bytes, shown, item)
+      dissect_axi(bytes:sub(at - from + 1, next_at - from), tvb, at, control_bytes, data_bytes, shown, item,
+        pdu, pinfo)
     end
     count, at = count + 1, next_at
   end
@@ -1046,6 +1082,7 @@ local sessions     -- by the two addresses: those that the sender keeps apart
 local function forget()
   ip_addresses, found, paths, connections, connection_count = {}, {}, {}, {}, 0
   associations, ended, nonces, generations, sessions = {}, {}, {}, {}, {}
+  axi_exchanges = {}
 end
 suede.init = forget
 forget()
@@ -1472,6 +1509,7 @@ local function dissect_rh(tvb, at, tree)
     xpuid = bytes[1] % 4 * 256 + bytes[2],
     psn = bytes[3] * 256 + bytes[4],
     vc = math.floor(bytes[5] / 64),
+    partition = bytes[5] % 4 * 256 + bytes[6],
     rpsn = bytes[7] * 256 + bytes[8],
   }
   local rh = tree:add(f.rh, tvb(at, RH_BYTES))
@@ -1578,7 +1616,8 @@ local function dissect_pdu(tvb, pinfo, tree, link)
     pdu.control, text, broken = dissect_control(tvb, link.at, rcrc_at, captured, tree)
   else
     local bytes
-    pdu.commands, bytes, broken = dissect_commands(tvb, link.at, rcrc_at, captured, tree)
+    pdu.commands, bytes, broken = dissect_commands(tvb, link.at, rcrc_at, captured, tree, pdu,
+      pinfo)
     add_generated(tree, f.commands, pdu.commands)
     add_generated(tree, f.commands_bytes, bytes)
     local answer = OPS[pdu.op] ~= "nothing" and string.format(" %s=%d", OPS[pdu.op], pdu.rpsn) or ""
