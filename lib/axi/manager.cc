@@ -35,11 +35,11 @@ void Manager::OnCommand(const Route& from, const uint8_t* control, uint32_t cont
   const Assembled assembled = parsed == Parsed::kMalformed
                                   ? assembly_.OnMalformed(lane, command)
                                   : assembly_.Add(lane, command, data, data_bytes, &whole);
+  if (whole != nullptr) return Enter(whole, sink);
   switch (assembled) {
     case Assembled::kNotYet:
-      return;
     case Assembled::kWhole:
-      return Enter(whole, sink);
+      return;
     case Assembled::kMalformed:
       answers_.Refuse(lane, command.number, command.kind == Kind::kRead, Status::kMalformed, sink);
       [[fallthrough]];

@@ -88,12 +88,11 @@ class Manager {
   void Reset(bool in_reset);
 
   ManagerCounters counters() const;
-  uint32_t held() const { return table_.entered(); }  // whole transactions
-  // Places of the table that were ever used.
   // Transactions of which the answer has not been sent.
   uint32_t open() const { return table_.entered(); }
   // Transactions that the port can take now.
   uint32_t room() const { return in_reset_ ? 0 : params_.transactions - table_.entered(); }
+  // Places of the table that were ever used.
   uint32_t touched() const { return table_.touched(); }
   // Aborts if the state is inconsistent; for tests and fuzzers.
   void CheckInvariants() const;

@@ -49,7 +49,7 @@ class Widths : public ManagerWorld {
 
 TEST_F(Widths, WritesStoreTheSameOctetsInTheSameOrder) {
   Random random(1);
-  for (int run = 0; run < 6000; ++run) {
+  for (uint32_t run = 0; run < 15 * Seeds(400); ++run) {
     const uint32_t initiator_bus = RandomBus(random);
     Make({.bus_bytes = RandomBus(random),
           .address_places = 1 + Below(random, 3),
@@ -107,7 +107,7 @@ TEST_F(Widths, WritesStoreTheSameOctetsInTheSameOrder) {
 
 TEST_F(Widths, ReadsReturnTheOctetsOfTheirBeats) {
   Random random(2);
-  for (int run = 0; run < 6000; ++run) {
+  for (uint32_t run = 0; run < 15 * Seeds(400); ++run) {
     Make({.bus_bytes = RandomBus(random),
           .address_places = 1 + Below(random, 3),
           .read_user_bytes = Below(random, 5)});

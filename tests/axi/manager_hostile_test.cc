@@ -128,7 +128,7 @@ void HostileWorld::Misrespond() {
 void HostileWorld::ServeHonest(DeafSink& deaf) {
   manager->Reset(true);
   for (int i = 0; i < 5000 && manager->HasAnswers(); ++i) manager->Pump(deaf, now);
-  EXPECT_EQ(manager->held(), 0u);
+  EXPECT_EQ(manager->open(), 0u);
   EXPECT_FALSE(manager->HasAnswers());
   manager->Reset(false);
   aws.clear();

@@ -177,6 +177,9 @@ void RandomTraffic::OnIssued(const Address& issued) {
     const Request& each = requests_[other - 1];
     const bool is_same = each.from == request.from && each.burst.id == request.burst.id;
     EXPECT_EQ(is_same, each.issued_id == issued.id);
+    if (!request.is_read && (request.is_exclusive() || each.is_exclusive())) {
+      EXPECT_FALSE(RangeOf(request.burst).Overlaps(RangeOf(each.burst)));
+    }
   }
   request.is_issued = true;
   request.issued_id = issued.id;
@@ -328,7 +331,7 @@ void RandomTraffic::Run(uint64_t seed) {
     Step();
   }
   manager->CheckInvariants();
-  EXPECT_EQ(manager->held(), 0u);
+  EXPECT_EQ(manager->open(), 0u);
   const ManagerCounters counters = manager->counters();
   EXPECT_EQ(counters.served_reads + counters.served_writes, requests_.size());
   EXPECT_EQ(counters.busy + counters.dropped + counters.expired + counters.truncated +

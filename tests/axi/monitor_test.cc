@@ -21,6 +21,12 @@ Address Access(uint64_t address, uint32_t id = 0, uint8_t len = 0, uint8_t size 
   return burst;
 }
 
+Address PlainAccess(uint64_t address) {
+  Address burst = Access(address);
+  burst.lock = 0;
+  return burst;
+}
+
 TEST(Monitor, AWriteIsPermittedAfterAReadOfTheSameShape) {
   Monitor monitor(4);
   EXPECT_FALSE(monitor.Permits(1, Access(64)));
@@ -67,6 +73,22 @@ TEST(Monitor, AWriteEndsReservationsWhenItIsIssuedAndWhenItIsAnswered) {
   monitor.OnWriteEnded(place);
   EXPECT_EQ(monitor.reservations(), 1u);
   EXPECT_FALSE(monitor.Permits(1, Access(64)));
+}
+
+TEST(Monitor, AnExclusiveWriteUnderWayHoldsBackThoseThatOverlapIt) {
+  Monitor monitor(4);
+  const uint32_t plain = monitor.OnWriteIssued(PlainAccess(64));
+  EXPECT_FALSE(monitor.HoldsBack(PlainAccess(64)));
+  const uint32_t exclusive = monitor.OnWriteIssued(Access(128));
+  EXPECT_TRUE(monitor.HoldsBack(PlainAccess(128)));
+  EXPECT_FALSE(monitor.HoldsBack(PlainAccess(136)));
+  monitor.OnWriteEnded(plain);
+  EXPECT_TRUE(monitor.HoldsBack(PlainAccess(128)));
+  monitor.OnWriteEnded(exclusive);
+  EXPECT_FALSE(monitor.HoldsBack(PlainAccess(128)));
+  monitor.OnWriteIssued(Access(128));
+  monitor.Clear();
+  EXPECT_FALSE(monitor.HoldsBack(PlainAccess(128)));
 }
 
 TEST(Monitor, AWriteOfTheNextOctetEndsNothing) {
@@ -241,6 +263,17 @@ TEST_F(Exclusive, TheDecisionFallsWhenTheWriteIsIssued) {
   EXPECT_EQ(aws.size(), 2u);
   EXPECT_EQ(manager->counters().exclusive_failed, 1u);
   ExpectAnswer(2, Status::kOk, SUEDE_AXI_OKAY);
+}
+
+TEST_F(Exclusive, WritesWaitForAnExclusiveOneThatTheyOverlap) {
+  DoRead(1, Access(64));
+  ASSERT_TRUE(StartWrite(2, Access(64)));
+  EXPECT_FALSE(StartWrite(3, PlainAccess(64), 20));
+  EXPECT_FALSE(StartWrite(4, PlainAccess(4096), 20)) << "behind one that waits";
+  EndWrite(2, SUEDE_AXI_OKAY, SUEDE_AXI_EXOKAY);
+  TakeAll();
+  EXPECT_EQ(aws.size(), 3u);
+  EXPECT_EQ(ws.size(), 3u);
 }
 
 TEST_F(Exclusive, ARefusingPortIssuesReadsOnly) {
