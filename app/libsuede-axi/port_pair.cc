@@ -73,8 +73,9 @@ const char* FindInvalid(const suede_axi_params& params) {
   if (!IsIn(params.address_places, 1, kMaxPlaces) || !IsIn(params.beat_places, 1, kMaxPlaces)) {
     return "cannot open: the places of a channel are out of range; use 1 to 256";
   }
-  if (params.write_user_bits > 32 || params.read_user_bits > 32) {
-    return "cannot open: WUSER and RUSER have at most 32 bits; use 0 to 32";
+  if (params.write_user_bytes > suede::axi::kMaxBeatUserBytes ||
+      params.read_user_bytes > suede::axi::kMaxBeatUserBytes) {
+    return "cannot open: WUSER and RUSER have at most 4 bytes; use 0 to 4";
   }
   if (params.exclusive > SUEDE_AXI_REFUSE || params.unordered > 1) {
     return "cannot open: exclusive or unordered is out of range; use 0 or 1";
@@ -86,8 +87,6 @@ const char* FindInvalid(const suede_axi_params& params) {
   return AddressMap::FindInvalid({params.routes, params.route_count},
                                  std::max(params.interface_count, 1u));
 }
-
-uint32_t BytesOf(uint32_t bits) { return (bits + 7) / 8; }
 
 suede::Time Now() { return suede::TimeFromNs(suede::CoarseNs()); }
 
@@ -113,7 +112,7 @@ int suede_axi::Open(const char* name_or_path, const suede_axi_params& given) {
                         .transactions_to_target = params.transactions_to_target,
                         .address_places = params.address_places,
                         .beat_places = params.beat_places,
-                        .write_user_bytes = BytesOf(params.write_user_bits),
+                        .write_user_bytes = params.write_user_bytes,
                         .is_unordered = params.unordered != 0,
                         .request_vc = request_vc_,
                         .deadline = deadline,
@@ -127,7 +126,7 @@ int suede_axi::Open(const char* name_or_path, const suede_axi_params& given) {
                     .ids = params.manager_ids,
                     .address_places = params.address_places,
                     .beat_places = params.beat_places,
-                    .read_user_bytes = BytesOf(params.read_user_bits),
+                    .read_user_bytes = params.read_user_bytes,
                     .has_monitor = params.exclusive == SUEDE_AXI_MONITOR,
                     .is_unordered = params.unordered != 0,
                     .answer_vc = answer_vc_,

@@ -113,8 +113,8 @@ typedef struct suede_axi_params {
   uint32_t manager_ids;             /* values of AxID of the manager port: 1 to 4096; 64 */
   uint32_t address_places;          /* of each AW, AR and B channel: 1 to 256; 16 */
   uint32_t beat_places;             /* of each W and R channel: 1 to 256; 32 */
-  uint32_t write_user_bits;         /* of WUSER: 0 to 32; 0 */
-  uint32_t read_user_bits;          /* of RUSER: 0 to 32; 0 */
+  uint32_t write_user_bytes;        /* of WUSER: 0 to 4; 0 */
+  uint32_t read_user_bytes;         /* of RUSER: 0 to 4; 0 */
   uint8_t exclusive;                /* SUEDE_AXI_MONITOR or SUEDE_AXI_REFUSE */
   uint8_t unordered;                /* 1: the instances' ordering is unordered */
   uint8_t request_vc;               /* with answer_vc: 0 to 3, different; both 0: 0 and 1 */

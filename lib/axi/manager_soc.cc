@@ -10,7 +10,8 @@ namespace {
 
 // The port issues no exclusive access, so EXOKAY says no more than OKAY.
 uint8_t PlainResponse(uint8_t response) {
-  return response == SUEDE_AXI_EXOKAY ? uint8_t{SUEDE_AXI_OKAY} : response & 3;
+  const uint8_t known = response & 3;
+  return known == SUEDE_AXI_EXOKAY ? uint8_t{SUEDE_AXI_OKAY} : known;
 }
 
 }  // namespace

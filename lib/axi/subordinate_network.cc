@@ -134,12 +134,12 @@ void Subordinate::OnAnswer(uint32_t index, const Command& command, const uint8_t
   Body& body = bodies_[index];
   transaction.answer = command.answer;
   transaction.has_answer = true;
-  body.Store(0, data, data_bytes);
-  if (transaction.direction == Direction::kRead) {
+  const bool is_stored = body.Store(0, data, data_bytes);
+  if (is_stored && transaction.direction == Direction::kRead) {
     OnReadParts(index);
     return;
   }
-  if (!body.ParseWriteAnswer(command.answer, transaction.user.data())) {
+  if (!is_stored || !body.ParseWriteAnswer(command.answer, transaction.user.data())) {
     ++counters_.malformed;
     End(index, Status::kMalformed);
     return;

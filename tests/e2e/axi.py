@@ -44,7 +44,7 @@ class Params(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint32) for name in (
         "size", "bus_bytes", "interface_count", "route_count", "timeout_ms", "deadline_ms", "transactions",
         "transactions_to_target", "manager_transactions", "transactions_per_source", "manager_ids",
-        "address_places", "beat_places", "write_user_bits", "read_user_bits")] + [
+        "address_places", "beat_places", "write_user_bytes", "read_user_bytes")] + [
         (name, ctypes.c_uint8) for name in ("exclusive", "unordered", "request_vc", "answer_vc")] + [
         ("reserved", ctypes.c_uint32), ("interfaces", ctypes.POINTER(client.Instance)),
         ("routes", ctypes.POINTER(Route))]
