@@ -9,7 +9,6 @@ namespace {
 
 void Empty(Served* served) {
   served->has_head = served->is_entered = served->has_response = false;
-  served->kind = Kind::kWrite;
   served->parts = 0;
   served->burst = {};
   served->addressed = served->moved = served->burst_end = served->awaited = 0;

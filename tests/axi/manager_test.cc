@@ -262,6 +262,17 @@ TEST_F(Managers, AnAnswerWithoutCreditExpires) {
   EXPECT_TRUE(sink.answers.empty());
 }
 
+TEST_F(Managers, TheSocsTimeIsNotThatOfTheAnswer) {
+  sink.credit[kSource] = 0;
+  Read(From(), 1, Incr(0, 1));
+  TakeAll();
+  now += 2 * params.deadline;
+  Pump();
+  RespondR(ars[0]);
+  Pump();
+  EXPECT_EQ(manager->counters().expired, 0u);
+}
+
 TEST_F(Managers, AnAnswerWithCreditIsSentHoweverLate) {
   Read(From(), 1, Incr(0, 1));
   TakeAll();
@@ -332,6 +343,17 @@ TEST_F(Managers, AContinuationThatDoesNotFollowIsMalformed) {
   WritePart(1, 3, 3);
   EXPECT_EQ(Malformed(), 2u);
   EXPECT_TRUE(sink.answers.empty()) << "answered already";
+}
+
+TEST_F(Managers, AMalformedRequestDropsAPartWithStrictOrdering) {
+  WritePart(1, 0, 1);
+  uint8_t control[kRequestControlBytes];
+  EncodeRequest(Kind::kWrite, 2, Incr(0, 1), 0, control);  // without data
+  Give(From(), {.control = {control, control + sizeof control}, .data = {}});
+  ExpectAnswer(2, Status::kMalformed, SUEDE_AXI_SLVERR);
+  EXPECT_EQ(manager->counters().truncated, 1u);
+  WritePart(1, 2, 2);
+  EXPECT_EQ(Malformed(), 2u);
 }
 
 TEST_F(Managers, UnorderedPartsArriveInAnyOrder) {
