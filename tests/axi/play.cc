@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "suede/layout.h"
-
 namespace suede::axi {
 namespace {
 
@@ -52,6 +50,7 @@ void Play::MakeNode(Node& node) {
                                             .bus_bytes = bus_bytes,
                                             .transactions = params_.transactions,
                                             .user_bytes = has_users ? 2u : 0u,
+                                            .has_own_target = params_.has_own_target,
                                             .has_exclusives = params_.has_exclusives,
                                             .is_patient = !params_.is_tight || !dice_.OneIn(3)},
                                &records_, dice_.Below(1u << 31));
@@ -78,53 +77,16 @@ void Play::MakeManager(Node& node) {
                                               .deadline = kDeadline});
 }
 
-int Play::OnBurst(uint16_t from, const Burst& burst) {
-  std::deque<Message>& channel = channels_[{from, burst.to.xpuid, burst.to.vc}];
-  if (channel.size() >= (params_.is_tight ? 1u : 24u)) return 0;
-  const uint32_t control_bytes = (burst.controls[0] & 0x0f) * 2;
-  Message message;
-  message.control.assign(burst.controls, burst.controls + control_bytes);
-  if (burst.data_bytes != 0) message.data.assign(burst.data, burst.data + burst.data_bytes);
-  message.tag = static_cast<uint32_t>(burst.tag);
-  message.wants_completion = burst.wants_completion;
-  channel.push_back(message);
-  return 1;
-}
-
-// Delivers a message of a channel drawn at random. Returns false where none can be delivered.
-bool Play::MoveMessage() {
-  std::vector<ChannelKey> busy;
-  for (const auto& [key, channel] : channels_) {
-    const auto& [from, to, vc] = key;
-    if (channel.empty()) continue;
-    if (vc == kRequestVc && !nodes_[to].manager->CanTake()) continue;
-    busy.push_back(key);
-  }
-  if (busy.empty()) return false;
-  const ChannelKey key = busy[dice_.Below(static_cast<uint32_t>(busy.size()))];
-  Deliver(key, channels_[key]);
-  return true;
-}
-
-void Play::Deliver(const ChannelKey& key, std::deque<Message>& channel) {
-  const auto [from, to, vc] = key;
-  const size_t which =
-      params_.is_unordered ? dice_.Below(static_cast<uint32_t>(channel.size())) : 0;
-  const Message message = channel[which];
-  channel.erase(channel.begin() + static_cast<int64_t>(which));
+void Play::Deliver(const Route& from, uint16_t to, std::span<const uint8_t> control,
+                   std::span<const uint8_t> data) {
   Node& node = nodes_[to];
-  const uint8_t* const data = message.data.empty() ? nullptr : message.data.data();
-  const auto control_bytes = static_cast<uint32_t>(message.control.size());
-  const auto data_bytes = static_cast<uint32_t>(message.data.size());
-  if (vc == kAnswerVc) {
-    node.subordinate->OnCommand(From(from, vc), message.control.data(), control_bytes, data,
-                                data_bytes);
-    return;
-  }
-  node.manager->OnCommand(From(from, vc), message.control.data(), control_bytes, data, data_bytes,
-                          now_, node);
-  if (message.wants_completion) {
-    nodes_[from].subordinate->OnCompletion(From(to, vc), message.tag, SUEDE_STATUS_OK);
+  const auto control_bytes = static_cast<uint32_t>(control.size());
+  const auto data_bytes = static_cast<uint32_t>(data.size());
+  if (from.vc == kAnswerVc) {
+    node.subordinate->OnCommand(from, control.data(), control_bytes, data.data(), data_bytes);
+  } else {
+    node.manager->OnCommand(from, control.data(), control_bytes, data.data(), data_bytes, now_,
+                            node);
   }
 }
 
@@ -138,17 +100,15 @@ bool Play::Step() {
     has_moved |= node.manager->Pump(node, now_);
     if (node.reset_steps == 0) has_moved |= node.soc->Step(*node.manager);
   }
-  for (uint32_t i = dice_.Below(6); i-- != 0 && MoveMessage();) has_moved = true;
+  has_moved |= MoveNetwork();
   return has_moved;
 }
 
 bool Play::IsDone() const {
-  const bool is_under_way = std::any_of(channels_.begin(), channels_.end(),
-                                        [](const auto& entry) { return !entry.second.empty(); });
-  return !is_under_way && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
-    return node.master->IsDone() && node.soc->IsIdle() && node.manager->open() == 0 &&
-           node.subordinate->open() == 0;
-  });
+  return IsNetworkIdle() && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
+           return node.master->IsDone() && node.soc->IsIdle() && node.manager->open() == 0 &&
+                  node.subordinate->open() == 0;
+         });
 }
 
 std::string Play::Run() {
@@ -190,12 +150,8 @@ void Play::Fault() {
       return;
     case 1:
       return ResetManager(node);
-    case 2:
-      return LoseRequests(node, SUEDE_STATUS_UNREACHABLE);
-    case 3:
-      return LoseRequests(node, dice_.OneIn(2) ? SUEDE_STATUS_PEER_RESET : SUEDE_STATUS_IN_DOUBT);
-    case 4:
-      return LoseTarget(node);
+    default:
+      return FailNetwork();
   }
 }
 
@@ -210,35 +166,6 @@ void Play::ResetManager(Node& node) {
   node.manager->Reset(true);
   node.soc->Reset();
   node.reset_steps = 1 + dice_.Below(100);
-}
-
-// The network loses the requests under way to the node and reports `status`.
-void Play::LoseRequests(Node& node, uint8_t status) {
-  Doom(node.xpuid);
-  for (auto& [key, channel] : channels_) {
-    const auto& [from, to, vc] = key;
-    if (to != node.xpuid || vc != kRequestVc) continue;
-    std::deque<Message> lost;
-    lost.swap(channel);
-    for (const Message& message : lost) {
-      if (!message.wants_completion) continue;
-      nodes_[from].subordinate->OnCompletion(From(to, vc), message.tag, status);
-    }
-  }
-}
-
-// The target's program ends and comes back; nobody reports it.
-void Play::LoseTarget(Node& node) {
-  Doom(node.xpuid);
-  for (auto& [key, channel] : channels_) {
-    const auto& [from, to, vc] = key;
-    if ((to == node.xpuid && vc == kRequestVc) || (from == node.xpuid && vc == kAnswerVc)) {
-      channel.clear();
-    }
-  }
-  node.soc->Reset();
-  node.reset_steps = 0;
-  MakeManager(node);
 }
 
 uint64_t Play::Ended(Status status) const {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that exchange AXI4 transactions over a network that does to commands what an endpoint may:
-// it delays them, in unordered mode reorders them, and where a target restarts or is unreachable,
-// loses them and reports that as the daemon would.
+// Nodes that exchange AXI4 transactions over a network.
 #ifndef SUEDE_TESTS_AXI_PLAY_H_
 #define SUEDE_TESTS_AXI_PLAY_H_
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
+#include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "axi/manager.h"
@@ -28,11 +24,16 @@ struct PlayParams {
   bool has_faults = false;
   bool is_tight = false;  // the smallest buffers, and a network with one place
   bool has_exclusives = false;
+  bool has_own_target = true;  // a node is a target of its own
 };
 
+// A play without its network.
 class Play {
  public:
   explicit Play(const PlayParams& params);
+  virtual ~Play() = default;
+  Play(const Play&) = delete;
+  Play& operator=(const Play&) = delete;
   // Runs to the end. Returns what went wrong; empty: nothing did.
   std::string Run();
   // Sum over the nodes.
@@ -40,17 +41,11 @@ class Play {
   uint64_t faults() const { return faults_; }
   const Records& records() const { return records_; }
 
- private:
+ protected:
   static constexpr uint16_t kNodes = 3;
   static constexpr uint8_t kRequestVc = 0;
   static constexpr uint8_t kAnswerVc = 1;
 
-  struct Message {
-    std::vector<uint8_t> control;
-    std::vector<uint8_t> data;
-    uint32_t tag = 0;
-    bool wants_completion = false;
-  };
   struct Node final : BurstSink {
     int Send(const Burst& burst) override { return play->OnBurst(xpuid, burst); }
     Play* play = nullptr;
@@ -61,29 +56,36 @@ class Play {
     std::unique_ptr<Soc> soc;
     uint32_t reset_steps = 0;  // for which the manager port stays in reset
   };
-  using ChannelKey = std::tuple<uint16_t, uint16_t, uint8_t>;  // from, to, VC
 
-  void MakeNode(Node& node);
-  void MakeManager(Node& node);
-  int OnBurst(uint16_t from, const Burst& burst);
-  bool MoveMessage();
-  void Deliver(const ChannelKey& key, std::deque<Message>& channel);
-  bool Step();
-  void Fault();
-  void ResetManager(Node& node);
-  void LoseRequests(Node& node, uint8_t status);
-  void LoseTarget(Node& node);
+  // ---- The network
+  // As BurstSink::Send of XPU `from`.
+  virtual int OnBurst(uint16_t from, const Burst& burst) = 0;
+  // Moves on a little. Returns whether a command or a completion arrived.
+  virtual bool MoveNetwork() = 0;
+  virtual bool IsNetworkIdle() const = 0;
+  // A fault besides the resets of ports.
+  virtual void FailNetwork() = 0;
+
+  // Passes a command that has arrived at XPU `to` to its port.
+  void Deliver(const Route& from, uint16_t to, std::span<const uint8_t> control,
+               std::span<const uint8_t> data);
   // Transactions to the node that have not ended may fail from now on.
   void Doom(uint16_t target);
-  bool IsDone() const;
-  Route From(uint16_t xpuid, uint8_t vc) const { return {.xpuid = xpuid, .plane = 0, .vc = vc}; }
+  void MakeManager(Node& node);
 
   const PlayParams params_;
   Dice dice_;
   Records records_;
   std::vector<Node> nodes_;
-  std::map<ChannelKey, std::deque<Message>> channels_;
   Time now_{};
+
+ private:
+  void MakeNode(Node& node);
+  bool Step();
+  void Fault();
+  void ResetManager(Node& node);
+  bool IsDone() const;
+
   uint32_t idle_steps_ = 0;
   uint64_t faults_ = 0;
 };

@@ -98,6 +98,9 @@ void Master::Generate() {
   record.address = DrawAddress(direction);
   record.target = static_cast<uint16_t>(dice_.Below(params_.nodes));
   if (record.address.lock != 0) record.target = 0;
+  if (record.target == params_.xpuid && !params_.has_own_target) {
+    record.target = static_cast<uint16_t>((params_.xpuid + 1) % params_.nodes);
+  }
   record.address.address += record.target * kNodeBytes;
   const uint64_t tag = records_.Add(record);
   if (direction == Direction::kRead) {

@@ -23,7 +23,8 @@ struct MasterParams {
   uint32_t bus_bytes = 32;
   uint32_t transactions = 40;
   uint32_t ids = 4;
-  uint32_t user_bytes = 0;  // of WUSER and RUSER
+  uint32_t user_bytes = 0;     // of WUSER and RUSER
+  bool has_own_target = true;  // a node is a target of its own
   bool has_exclusives = false;
   bool is_patient = true;  // false: takes answers rarely
 };

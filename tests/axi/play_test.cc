@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random transactions of three nodes against the oracle: the order and the content that AXI4
 // requires, and an end for each transaction.
-#include "play.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
+
+#include "plain_play.h"
 
 namespace suede::axi {
 namespace {
@@ -31,7 +31,7 @@ Sums RunAll(PlayParams params) {
   Sums sums;
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Seeds(); ++seed) {
     params.seed = seed;
-    Play play(params);
+    PlainPlay play(params);
     const std::string error = play.Run();
     EXPECT_EQ(error, "") << "seed " << seed;
     if (!error.empty()) break;
