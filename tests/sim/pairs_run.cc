@@ -298,6 +298,20 @@ bool PairsRun::AreLinksReady() const {
   return true;
 }
 
+// Whether the link of a machine's port holds frames: until the neighbour has received them, or
+// until they have credit.
+bool PairsRun::LinksHoldFrames() const {
+  for (const auto& machine : machines_) {
+    for (const PortContext* port : PortsOf(*machine)) {
+      const LinkEnd* const end = port->link.end();
+      if (end != nullptr && end->sender().held() != 0) return true;
+      const CreditGate* const gate = port->link.credit();
+      if (gate != nullptr && gate->waiting() != 0) return true;
+    }
+  }
+  return false;
+}
+
 void PairsRun::SendOne(Xpu& xpu) {
   StreamName stream{.source = xpu.number, .vc = static_cast<uint32_t>(dice_.Below(kVcCount))};
   // Most of it goes to the first machine, whose port is therefore a bottleneck.
@@ -421,10 +435,12 @@ bool PairsRun::IsFinished() const {
   return true;
 }
 
-// Lets the last transmissions end.
+// Lets the last transmissions end. Messages of sessions go on, and the link holds each of their
+// frames until the neighbour has received it: max `max_age`.
 void PairsRun::RunOut() {
   const Time end = now_ + std::chrono::milliseconds(2);
-  while (now_ < end) Turn();
+  const Time limit = end + RetryParams{}.max_age;
+  while (now_ < end || (now_ < limit && LinksHoldFrames())) Turn();
 }
 
 std::string PairsRun::Run() {

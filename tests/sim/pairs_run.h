@@ -79,6 +79,7 @@ class PairsRun {
   void GiveSecrets(Machine& machine);
 
   bool AreLinksReady() const;
+  bool LinksHoldFrames() const;
   void Turn();
   void Send(Xpu& xpu);
   void SendOne(Xpu& xpu);
