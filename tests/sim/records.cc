@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,8 @@ namespace {
 constexpr uint64_t kRecordSeeds = 5;  // of each scenario
 constexpr uint32_t kMaxCommands = 400;
 constexpr uint32_t kMaxFailed = 8;  // runs; then it ends
+// Pairs whose links still hold frames of sessions 2 ms after the end.
+constexpr uint64_t kHoldAtEnd[] = {298, 507};
 
 uint64_t Mix(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
@@ -61,9 +65,12 @@ void Record(const OnRecord& on_record) {
       if (!on_record(RecordOf(scenario.name, seed, world))) return;
     }
   }
-  uint64_t seed = 0;
-  for (const PairsRow& row : CoveringRows()) {
-    PairsRun run(row, ++seed);
+  const std::vector<PairsRow> rows = CoveringRows();
+  std::vector<uint64_t> seeds(rows.size());
+  std::iota(seeds.begin(), seeds.end(), uint64_t{1});
+  seeds.insert(seeds.end(), std::begin(kHoldAtEnd), std::end(kHoldAtEnd));
+  for (const uint64_t seed : seeds) {
+    PairsRun run(rows[(seed - 1) % rows.size()], seed);
     run.Run();
     if (!on_record(RecordOf("pairs", seed, run))) return;
   }
