@@ -49,6 +49,7 @@ TEST_F(Managers, AWriteIsIssuedAndItsResponseReturns) {
   WriteResponse b = {};
   b.id = aws[0].id;
   b.response = SUEDE_AXI_SLVERR;
+  b.user[0] = 6;
   b.user[1] = 7;
   EXPECT_TRUE(manager->SendB(b));
   EXPECT_TRUE(manager->HasAnswers());
@@ -57,8 +58,36 @@ TEST_F(Managers, AWriteIsIssuedAndItsResponseReturns) {
   const GotAnswer got = TakeAnswer();
   EXPECT_EQ(got.lane, kSource);
   EXPECT_EQ(got.answer.response, SUEDE_AXI_SLVERR);
+  EXPECT_EQ(got.user[0], 6u);
   EXPECT_EQ(got.user[1], 7u);
   EXPECT_EQ(manager->counters().served_writes, 1u);
+}
+
+TEST_F(Managers, PumpReportsWhetherSomethingMoved) {
+  Make({.address_places = 1, .beat_places = 1});
+  EXPECT_FALSE(manager->Pump(sink, now));
+  WriteZeros(From(), 1, Incr(0, 2));
+  EXPECT_TRUE(manager->Pump(sink, now)) << "AW and a beat";
+  EXPECT_FALSE(manager->Pump(sink, now));
+  WriteBeat beat;
+  ASSERT_TRUE(manager->TakeW(&beat));
+  EXPECT_TRUE(manager->Pump(sink, now)) << "a beat";
+  Read(From(), 2, Incr(0, 1));
+  EXPECT_TRUE(manager->Pump(sink, now)) << "AR";
+  Address ar;
+  ASSERT_TRUE(manager->TakeAr(&ar));
+  sink.credit[kSource] = 0;
+  RespondR(ar);
+  EXPECT_FALSE(manager->Pump(sink, now)) << "no credit";
+  sink.credit.clear();
+  EXPECT_TRUE(manager->Pump(sink, now)) << "the answer";
+  Address exclusive = Incr(0, 1);
+  exclusive.lock = 1;
+  Make({});
+  sink.credit[kSource] = 0;
+  WriteZeros(From(), 3, exclusive);
+  EXPECT_TRUE(manager->Pump(sink, now)) << "its end";
+  sink.credit.clear();
 }
 
 TEST_F(Managers, AnAnswerTakesTheInterfaceOfItsRequest) {
