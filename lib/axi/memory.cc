@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "axi/memory.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace suede::axi {
@@ -8,6 +10,26 @@ namespace {
 
 bool IsWithin(std::span<const uint8_t> memory, uint64_t address, uint32_t bytes) {
   return address < memory.size() && memory.size() - address >= bytes;
+}
+
+// Writes the strobed octets of `bytes` lanes from `lane` on.
+void WriteLanes(const WriteBeat& beat, uint32_t lane, uint32_t bytes, uint8_t* to) {
+  for (uint32_t i = 0; i < bytes;) {
+    // A whole word, or the rest of one.
+    const uint32_t bit = (lane + i) % 64;
+    const uint32_t count = std::min(bytes - i, 64 - bit);
+    const uint64_t all = ~uint64_t{0} >> (64 - count);
+    const uint64_t strobes = beat.strobes[(lane + i) / 64] >> bit & all;
+    if (strobes == all) {
+      std::memcpy(to + i, beat.data + lane + i, count);
+    } else {
+      for (uint64_t left = strobes; left != 0; left &= left - 1) {
+        const auto octet = static_cast<uint32_t>(std::countr_zero(left));
+        to[i + octet] = beat.data[lane + i + octet];
+      }
+    }
+    i += count;
+  }
 }
 
 }  // namespace
@@ -37,10 +59,7 @@ bool Memory::Write(Manager& port, std::span<uint8_t> memory) {
     if (!IsWithin(memory, address, bytes)) {
       response_ = SUEDE_AXI_DECERR;
     } else {
-      for (uint32_t i = 0; i < bytes; ++i) {
-        const bool is_strobed = (beat.strobes[(lane + i) / 64] >> (lane + i) % 64 & 1) != 0;
-        if (is_strobed) memory[address + i] = beat.data[lane + i];
-      }
+      WriteLanes(beat, lane, bytes, memory.data() + address);
     }
     ++beat_;
     if (beat.last == 0) continue;

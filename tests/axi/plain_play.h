@@ -31,6 +31,7 @@ class PlainPlay final : public Play {
   int OnBurst(uint16_t from, const Burst& burst) override;
   bool MoveNetwork() override;
   bool IsNetworkIdle() const override;
+  uint32_t IdleSteps() const override { return 5000; }
   void FailNetwork() override;
 
   bool MoveMessage();

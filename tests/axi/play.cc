@@ -7,7 +7,6 @@ namespace suede::axi {
 namespace {
 
 constexpr uint32_t kMaxSteps = 20'000'000;
-constexpr uint32_t kIdleSteps = 5000;  // without a movement, before the time jumps
 constexpr Duration kDeadline = std::chrono::seconds(10);
 
 }  // namespace
@@ -116,12 +115,12 @@ std::string Play::Run() {
     if (!records_.error().empty()) return records_.error();
     if (IsDone()) return {};
     idle_steps_ = Step() ? 0 : idle_steps_ + 1;
-    if (idle_steps_ == kIdleSteps) {
+    if (idle_steps_ == IdleSteps()) {
       if (!params_.has_faults) break;
       for (const Node& node : nodes_) Doom(node.xpuid);
       now_ += kDeadline;
     }
-    if (idle_steps_ > 2 * kIdleSteps) break;
+    if (idle_steps_ > 2 * IdleSteps()) break;
     if (params_.has_faults && dice_.OneIn(1000)) Fault();
     if (step % 64 != 0) continue;
     for (Node& node : nodes_) {

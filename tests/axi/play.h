@@ -63,6 +63,8 @@ class Play {
   // Moves on a little. Returns whether a command or a completion arrived.
   virtual bool MoveNetwork() = 0;
   virtual bool IsNetworkIdle() const = 0;
+  // Steps without a movement after which nothing more will move by itself.
+  virtual uint32_t IdleSteps() const = 0;
   // A fault besides the resets of ports.
   virtual void FailNetwork() = 0;
 

@@ -45,6 +45,8 @@ class SimulatedPlay final : public Play {
   int OnBurst(uint16_t from, const Burst& burst) override;
   bool MoveNetwork() override;
   bool IsNetworkIdle() const override;
+  // The times between HELLOs and between repetitions grow to some ms.
+  uint32_t IdleSteps() const override { return 200'000; }
   // Ends the trouble of a port, or begins that of another one.
   void FailNetwork() override;
 
