@@ -97,7 +97,8 @@ bool Play::Step() {
     has_moved |= node.subordinate->Pump(node, now_);
     if (node.reset_steps != 0 && --node.reset_steps == 0) node.manager->Reset(false);
     has_moved |= node.manager->Pump(node, now_);
-    if (node.reset_steps == 0) has_moved |= node.soc->Step(*node.manager);
+    const bool is_stopped = params_.is_first_stopped && node.xpuid == 0 && !node.master->IsDone();
+    if (node.reset_steps == 0 && !is_stopped) has_moved |= node.soc->Step(*node.manager);
   }
   has_moved |= MoveNetwork();
   return has_moved;

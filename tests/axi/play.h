@@ -24,7 +24,8 @@ struct PlayParams {
   bool has_faults = false;
   bool is_tight = false;  // the smallest buffers, and a network with one place
   bool has_exclusives = false;
-  bool has_own_target = true;  // a node is a target of its own
+  bool has_own_target = true;     // a node is a target of its own
+  bool is_first_stopped = false;  // the SoC of node 0 does nothing before its master is done
 };
 
 // A play without its network.

@@ -60,6 +60,18 @@ TEST(Play, SmallestBuffersUnordered) {
   EXPECT_EQ(RunAll({.is_unordered = true, .is_tight = true}).ok, Seeds() * 120);
 }
 
+// Requests to a target that takes none fill all buffers towards it. Its own requests are answered
+// all the same.
+TEST(Play, AnswersPassAStoppedTarget) {
+  for (const bool is_unordered : {false, true}) {
+    const Sums sums = RunAll({.is_unordered = is_unordered,
+                              .is_tight = true,
+                              .has_own_target = false,
+                              .is_first_stopped = true});
+    EXPECT_EQ(sums.ok, Seeds() * 120);
+  }
+}
+
 TEST(Play, Exclusives) { EXPECT_EQ(RunAll({.has_exclusives = true}).ok, Seeds() * 120); }
 
 TEST(Play, Faults) {
