@@ -6,6 +6,7 @@
 #ifndef SUEDE_PEER_PLANE_HEALTH_H_
 #define SUEDE_PEER_PLANE_HEALTH_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/coordinates.h"
@@ -42,6 +43,9 @@ class PlaneHealth {
   void OnProof(PlaneIndex plane, Time now) { peer_.sessions[plane].OnProgress(now); }
   // The lcore was stopped for `time` until now: silence in that time is no evidence about the peer.
   void OnStandstill(Time now, Duration time);
+  // The first or second PLANE without an answer is sent: before it the peer was asked rarely, if at
+  // all, so its silence is counted from now on.
+  void OnRareQuestion(Time now) { peer_.paths->alive_at = std::max(peer_.paths->alive_at, now); }
   // Whether a plane to the peer is up and not silent: the peer is alive.
   bool HasReceivedOnAnyPlane() const;
   // Checks whether all planes to the peer were silent for so long that the peer is unreachable.

@@ -56,6 +56,7 @@ void PlaneProbes::OnDeadline(PlaneIndex plane, Hold hold, Time now, Effects& eff
     case PlaneSession::Want::kNothing:
       break;
     case PlaneSession::Want::kPlane:
+      if (session.up() && session.missed() <= 1) health_.OnRareQuestion(now);
       if (session.up() && session.missed() != 0) AskSiblings(plane, now, effects);
       SendPlane(plane, true, effects);
       break;

@@ -331,6 +331,23 @@ TEST_F(IdlePlanes, AreNotSilent) {
   EXPECT_FALSE(paths.unreachable) << "nothing was asked";
 }
 
+// They were asked once in a time that is longer than that after which a silent peer is unreachable.
+TEST_F(IdlePlanes, AreSilentFromTheSecondQuestionOn) {
+  MakeIdle();
+  SessionDue(0);
+  SessionDue(0);
+  const Time asked = now;
+  while (!paths.unreachable) {
+    ASSERT_LE(now - asked, 2 * params.unreachable);
+    now += params.hello_interval;
+    for (const uint32_t plane : {0u, 1u}) {
+      Do([&](Effects& e) { peer->probes().OnDeadline(PlaneIndex(plane), Hold::kNone, now, e); });
+    }
+  }
+  EXPECT_GE(now - asked, params.unreachable);
+  EXPECT_LE(now - asked, params.unreachable + 5 * params.hello_interval);
+}
+
 TEST_F(IdlePlanes, AreAskedWhereTheDeviceOfAnotherIsHeld) {
   MakeIdle();
   const Time far = peer->session(1).deadline();

@@ -223,6 +223,7 @@ inline constexpr Scenario kScenarios[] = {
     {"sessions", Sessions},
     {"session_churn", SessionChurn},
     {"dead_links", DeadLinks, true},
+    {"idle_links", IdleLinks, true},
     // See sealing.h.
     {"sealed", Sealed},
     {"sealed_cbfc", SealedCbfc, true},

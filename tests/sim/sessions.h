@@ -73,6 +73,17 @@ inline WorldOptions DeadLinks(uint32_t seed) {
   return options;
 }
 
+// The same with one or three dead links, and hosts that send a few commands every now and then:
+// in between PLANEs and their answers are lost on the way.
+inline WorldOptions IdleLinks(uint32_t seed) {
+  WorldOptions options = DeadLinks(seed);
+  options.inner.lost = seed % 2 == 0 ? 1 : 3;
+  options.burst = 4;
+  options.burst_gap = std::chrono::milliseconds(1500);
+  options.commands = 20;
+  return options;
+}
+
 }  // namespace suede
 
 #endif  // SUEDE_TESTS_SIM_SESSIONS_H_
