@@ -451,8 +451,8 @@ TEST_F(Association, APlainPeerIsFoundOutWhateverPsnItExpects) {
   }
 }
 
-// Its HELLOs prove nothing, as it receives none of ours. Its probes prove nothing either, and its
-// PDUs of an association with a former boot of ours do not.
+// Its HELLOs, its probes and its PDUs of an association with a former boot of ours do not show that
+// it receives anything.
 TEST_F(Association, APeerThatReceivesNothingIsUnreachableAndNotPlain) {
   Make({.planes = 1});
   Do([&](Effects& e) { peer->association().OnWaiting(now, e); });
