@@ -8,6 +8,7 @@
 namespace suede::axi {
 
 int PlainPlay::OnBurst(uint16_t from, const Burst& burst) {
+  if (burst.to.xpuid == kAttacker) return dice_.OneIn(20) ? 1 : 0;
   std::deque<Message>& channel = channels_[{from, burst.to.xpuid, burst.to.vc}];
   if (channel.size() >= (params_.is_tight ? 1u : 24u)) return 0;
   const uint32_t control_bytes = (burst.controls[0] & 0x0f) * 2;
@@ -22,8 +23,32 @@ int PlainPlay::OnBurst(uint16_t from, const Burst& burst) {
 
 bool PlainPlay::MoveNetwork() {
   bool has_moved = false;
+  if (params_.has_attacker) Attack();
   for (uint32_t i = dice_.Below(6); i-- != 0 && MoveMessage();) has_moved = true;
   return has_moved;
+}
+
+// Sends a node commands of all kinds, some of which are whole requests.
+void PlainPlay::Attack() {
+  const auto to = static_cast<uint16_t>(dice_.Below(kNodes));
+  for (uint32_t i = dice_.Below(4); i-- != 0;) {
+    uint8_t control[kMaxControlBytes];
+    uint8_t data[kMaxDataBytes];
+    for (uint8_t& octet : control) octet = static_cast<uint8_t>(dice_.Below(256));
+    for (uint8_t& octet : data) octet = static_cast<uint8_t>(dice_.OneIn(2) ? dice_.Below(256) : 0);
+    const uint32_t kind = 10 + dice_.Below(6);
+    const uint32_t control_bytes = kind <= 12 ? 18 : kind == 14 ? 10 : 8;
+    const uint32_t data_bytes = dice_.OneIn(3) ? 0 : dice_.OneIn(2) ? 256 : 1 + dice_.Below(256);
+    control[0] =
+        static_cast<uint8_t>(kClass << 5 | (data_bytes != 0 ? 0x10 : 0) | control_bytes / 2);
+    control[2] = static_cast<uint8_t>(kind << 4 | (dice_.OneIn(2) ? 0 : control[2] & 0x0f));
+    std::fill(control + 3, control + 6, uint8_t{0});  // few numbers, so that parts meet
+    if (kind == 13 || kind == 15) control[7] = static_cast<uint8_t>(1 + dice_.Below(24));
+    if (kind <= 12) control[7] |= 0x80;  // an address that no node uses
+    const uint8_t vc = dice_.OneIn(4) ? kAnswerVc : kRequestVc;
+    if (vc == kRequestVc && !nodes_[to].manager->CanTake()) continue;
+    Deliver({.xpuid = kAttacker, .vc = vc}, to, {control, control_bytes}, {data, data_bytes});
+  }
 }
 
 bool PlainPlay::IsNetworkIdle() const {

@@ -15,6 +15,8 @@
 
 namespace suede::axi {
 
+inline constexpr uint16_t kAttacker = 9;  // XPU
+
 class PlainPlay final : public Play {
  public:
   explicit PlainPlay(const PlayParams& params) : Play(params) {}
@@ -35,6 +37,7 @@ class PlainPlay final : public Play {
   void FailNetwork() override;
 
   bool MoveMessage();
+  void Attack();
   void LoseRequests(uint16_t to, uint8_t status);
   void LoseTarget(uint16_t number);
 

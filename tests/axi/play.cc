@@ -105,9 +105,10 @@ bool Play::Step() {
 }
 
 bool Play::IsDone() const {
-  return IsNetworkIdle() && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) {
-           return node.master->IsDone() && node.soc->IsIdle() && node.manager->open() == 0 &&
-                  node.subordinate->open() == 0;
+  const bool is_attacked = params_.has_attacker;
+  return IsNetworkIdle() && std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+           return node.master->IsDone() && node.subordinate->open() == 0 &&
+                  (is_attacked || (node.soc->IsIdle() && node.manager->open() == 0));
          });
 }
 
@@ -166,6 +167,15 @@ void Play::ResetManager(Node& node) {
   node.manager->Reset(true);
   node.soc->Reset();
   node.reset_steps = 1 + dice_.Below(100);
+}
+
+uint64_t Play::Refused() const {
+  uint64_t sum = 0;
+  for (const Node& node : nodes_) {
+    const ManagerCounters counters = node.manager->counters();
+    sum += counters.malformed + counters.foreign + counters.busy + counters.dropped;
+  }
+  return sum;
 }
 
 uint64_t Play::Ended(Status status) const {

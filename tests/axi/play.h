@@ -26,6 +26,7 @@ struct PlayParams {
   bool has_exclusives = false;
   bool has_own_target = true;     // a node is a target of its own
   bool is_first_stopped = false;  // the SoC of node 0 does nothing before its master is done
+  bool has_attacker = false;      // an XPU that sends anything, and takes few answers
 };
 
 // A play without its network.
@@ -39,6 +40,8 @@ class Play {
   std::string Run();
   // Sum over the nodes.
   uint64_t Ended(Status status) const;
+  // Commands that the manager ports refused, whatever the reason.
+  uint64_t Refused() const;
   uint64_t faults() const { return faults_; }
   const Records& records() const { return records_; }
 

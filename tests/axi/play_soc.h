@@ -49,6 +49,8 @@ class Soc {
     uint64_t event = 0;  // at which the read was executed
   };
 
+  // Whether the transaction is an attacker's. The Soc answers it without executing it.
+  static bool IsStrange(const Address& address) { return address.address >= kNodeBytes; }
   void OnArrival(const Address& address, Direction direction);
   void CheckBeat(const Burst& write, const WriteBeat& beat);
   bool MayExecute(const std::deque<Burst>& bursts, size_t index) const;

@@ -25,6 +25,7 @@ uint64_t FirstSeed() {
 struct Sums {
   uint64_t ok = 0;
   uint64_t failed = 0;
+  uint64_t refused = 0;
 };
 
 Sums RunAll(PlayParams params) {
@@ -36,6 +37,7 @@ Sums RunAll(PlayParams params) {
     EXPECT_EQ(error, "") << "seed " << seed;
     if (!error.empty()) break;
     sums.ok += play.Ended(Status::kOk);
+    sums.refused += play.Refused();
     for (uint8_t code = 1; code < SUEDE_AXI_STATUSES; ++code) {
       sums.failed += play.Ended(static_cast<Status>(code));
     }
@@ -69,6 +71,17 @@ TEST(Play, AnswersPassAStoppedTarget) {
                               .has_own_target = false,
                               .is_first_stopped = true});
     EXPECT_EQ(sums.ok, Seeds() * 120);
+  }
+}
+
+TEST(Play, AnAttackerHarmsNobodyElse) {
+  for (const bool is_tight : {false, true}) {
+    for (const bool is_unordered : {false, true}) {
+      const Sums sums =
+          RunAll({.is_unordered = is_unordered, .is_tight = is_tight, .has_attacker = true});
+      EXPECT_EQ(sums.ok, Seeds() * 120);
+      EXPECT_GT(sums.refused, Seeds() * 100);
+    }
   }
 }
 

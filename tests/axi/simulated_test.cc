@@ -21,7 +21,7 @@ class Simulated : public testing::TestWithParam<PlayParams> {};
 TEST_P(Simulated, IsAsTheOracleSays) {
   InstallFastCrc();
   const uint64_t first = FromEnvironment("SUEDE_AXI_FIRST", 1);
-  const uint64_t count = FromEnvironment("SUEDE_AXI_SIM_SEEDS", 20);
+  const uint64_t count = FromEnvironment("SUEDE_AXI_SIM_SEEDS", 10);
   uint64_t repeated = 0;
   uint64_t failures = 0;
   PlayParams params = GetParam();
