@@ -63,17 +63,20 @@ def burst(address, beats=1, size=5, **fields):
 
 
 class Axi:
-    """A port pair. Routes are tuples (first, last, XPU)."""
+    """A port pair. Routes are tuples (first, last, XPU[, interface]), interfaces (XPU, instance)."""
 
     BUS = 32
 
-    def __init__(self, socket, routes=(), **params):
+    def __init__(self, socket, routes=(), interfaces=(), **params):
         self._library = ctypes.CDLL(str(e2e.BUILD / "app/libsuede-axi/libsuede-axi.so.1"))
         self._library.suede_axi_error_text.restype = ctypes.c_char_p
         self._axi = ctypes.c_void_p()
-        table = (Route * max(len(routes), 1))(*[Route(first=first, last=last, xpuid=xpuid, remote_base=first)
-                                                for first, last, xpuid in routes])
-        params = Params(size=ctypes.sizeof(Params), route_count=len(routes), routes=table, **params)
+        table = (Route * max(len(routes), 1))(*[
+            Route(first=first, last=last, xpuid=xpuid, remote_base=first, interface=interface[0] if interface else 0)
+            for first, last, xpuid, *interface in routes])
+        own = (client.Instance * 16)(*[client.Instance(xpuid=xpuid, instance=instance) for xpuid, instance in interfaces])
+        params = Params(size=ctypes.sizeof(Params), route_count=len(routes), routes=table,
+                        interface_count=len(interfaces), interfaces=own, **params)
         error = self._library.suede_axi_open(str(socket).encode(), ctypes.byref(params), ctypes.byref(self._axi))
         if error != 0:
             raise OSError(-error, self.error())

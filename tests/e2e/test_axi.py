@@ -13,6 +13,7 @@ import client
 import e2e
 import memory
 from axi import ReadBeat, WriteResponse, run_until
+from test_memory_lcore import with_second_instances
 
 ROUTES = [(0, 0xffff, 1), (0x10000, 0x1ffff, 9)]  # no peer is XPU 9
 
@@ -33,6 +34,12 @@ def read(near, parts, beats):
     run_until(lambda: (beat := near.take("r", ReadBeat)) and (taken.append(beat) or beat.last), *parts)
     assert len(taken) == beats and all(beat.last == (number == beats) for number, beat in enumerate(taken, 1))
     return b"".join(bytes(beat.data[:axi.Axi.BUS]) for beat in taken), {beat.response for beat in taken}
+
+
+def write(near, parts, address, data, **fields):
+    """Writes and returns the response."""
+    near.send_write(address, data, **fields)
+    return run_until(lambda: near.take("b", WriteResponse), *parts).response
 
 
 def test_writes_and_reads():
@@ -101,6 +108,32 @@ def test_a_reset_at_either_end():
         assert near.take("r", ReadBeat) is None and near.counters().abandoned == 1
         near.send_read(0, 2, id=1)
         assert read(near, parts, 2) == (bytes(64), {axi.OKAY})
+
+
+def test_two_interfaces(directory):
+    """Addresses lead to interfaces; each transaction is answered on its own."""
+    configs = {side: with_second_instances(e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)))
+               for side, role in (("left", "server"), ("right", "client"))}
+    with e2e.Daemon(directory, configs["left"]) as left, e2e.Daemon(directory, configs["right"]) as right:
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        routes = [(0, 0x7fff, 1, 0), (0x8000, 0xffff, 1, 1)]
+        with axi.Axi(left.socket, routes, [(0, 0), (0, 1)]) as near, \
+                axi.Axi(right.socket, interfaces=[(1, 0), (1, 1)]) as far:
+            parts = (near, far, soc := axi.Memory(far))
+            # Commands of the first moments may be lost while the endpoints learn of each other.
+            e2e.wait_until(lambda: [write(near, parts, at, bytes(32)) for at in (0, 0x8000)] == [axi.OKAY] * 2,
+                           e2e.START_S, "both interfaces")
+            for number in range(40):
+                at = (number % 2) * 0x8000 + number * 64
+                data = secrets.token_bytes(512)
+                assert write(near, parts, at, data, id=number % 3) == axi.OKAY
+                assert soc.octets[at:at + 512] == data
+                near.send_read(at, 16, id=number % 3)
+                assert read(near, parts, 16) == (data, {axi.OKAY})
+            right.kill()
+            near.send_read(0, 1)
+            assert read(near, parts, 1)[1] <= {axi.SLVERR, axi.DECERR}
 
 
 def test_a_killed_daemon():
