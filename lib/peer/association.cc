@@ -162,8 +162,10 @@ void Association::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, 
   }
   if (!knows_us || !hello.reply_wanted || !agreement_.handshake.associated()) return;
   for (PathConnection number = 0; number < peer_.own->map.vc_count(); ++number) {
+    ReceiveHalf& rx = peer_.connection(plane, number).rx();
+    if (rx.closed()) continue;  // a PLANE has to name the first PSN
     // The peer may have lost its state of us: sends it the expected PSN.
-    peer_.connection(plane, number).rx().AckNow();
+    rx.AckNow();
     effects.Add(effect::ScheduleAck{plane, number});
   }
 }

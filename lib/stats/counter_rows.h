@@ -56,7 +56,7 @@
   X(RxNacks, "rx_nacks_total", Instance, Info, "NACKs received, alone or with commands")           \
   X(RxControlPdus, "rx_control_pdus_total", Instance, Info, "Control PDUs received")               \
   X(RxRpsnInvalid, "rx_rpsn_invalid_total", Instance, Error,                                       \
-    "Acknowledgements of PDUs never sent")                                                         \
+    "Acknowledgements of PDUs never sent, or of a generation that a fence has ended")              \
   X(RxRpsnImplausible, "rx_rpsn_implausible_total", Instance, Error,                               \
     "Acknowledgements on PDUs whose own PSN cannot be the peer's")                                 \
   X(RxNotSue, "rx_drop_not_sue_total", Lcore, Drop, "Frames that match no rule of SUE")            \

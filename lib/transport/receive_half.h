@@ -52,8 +52,12 @@ class ReceiveHalf {
     accepted_any_ = true;
     replied_ = pending_ & kNack;  // a pending NACK will name the new expected PSN
   }
-  // Accepts no PDUs until Open, which expects `first` next.
-  void Close() { closed_ = true; }
+  // Accepts no PDUs, and acknowledges none, until Open, which expects `first` next.
+  void Close() {
+    closed_ = true;
+    unanswered_count_ = 0;
+    pending_ = 0;
+  }
   void Open(Psn first);
   bool closed() const { return closed_; }
   // Whether a PDU was ever accepted.
@@ -149,13 +153,14 @@ class ReceiveHalf {
            unanswered_count_ >= max_unanswered_;
   }
   bool HasPendingAck() const { return unanswered_count_ != 0 || pending_ != 0; }
-  // The field for a PDU that is about to leave; ends the pending ACK or NACK.
+  // The field for a PDU that is about to leave; ends the pending ACK or NACK. A closed half names
+  // no PSN: expected() is not of the generation that the far side sends in.
   RpsnField TakeRpsn() {
     const uint8_t pending = pending_;
     unanswered_count_ = 0;
     pending_ = 0;
+    if (closed_ || (!accepted_any_ && pending == 0)) return {};
     if ((pending & kNack) != 0) return {RhOp::kNack, expected_};
-    if (!accepted_any_ && pending == 0) return {};
     return {RhOp::kAck, expected_.Plus(-1)};
   }
 

@@ -101,6 +101,13 @@ TEST_F(Association, PlanesHaveSessionsFromThenOn) {
   EXPECT_TRUE(At(0).rx().closed()) << "a PLANE brings the first generation";
 }
 
+TEST_F(Association, ThePsnOfAPlaneThatIsNotKnownYetIsNotAcknowledged) {
+  Make({});
+  EXPECT_EQ(Hears(1, Answer(true)),
+            (Lines{"credit end", "credit begin", "credit grant first", "say 1 HELLO answers"}));
+  EXPECT_FALSE(At(1).rx().HasPendingAck());
+}
+
 TEST_F(Association, APeerWithOnePlaneIsSentToOnAllWithoutSessions) {
   Make({});
   theirs.sends_generations = theirs.answers_planes = false;

@@ -196,6 +196,21 @@ TEST_F(GenerationsTest, ClosedReceivingEndsWithAnotherGeneration) {
   c.tx().CheckInvariants(params);
 }
 
+TEST_F(GenerationsTest, ClosedReceivingEndAcknowledgesNothing) {
+  c.rx().Close();
+  c.rx().AckNow();
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNothing) << "the first PSN is not known";
+  c.rx().Open(Psn(7));
+  c.rx().Accept();
+  c.rx().OnGap(now, params);
+  c.rx().Close();
+  EXPECT_FALSE(c.rx().HasPendingAck()) << "of the generation that has ended";
+  EXPECT_EQ(c.rx().TakeRpsn().op, RhOp::kNothing);
+  c.rx().Open(Psn(100));
+  c.rx().Accept();
+  EXPECT_EQ(c.rx().TakeRpsn().rpsn, Psn(100));
+}
+
 TEST_F(GenerationsTest, WhatIsOwedOfOneGenerationIsNotSaidOfAnother) {
   c.rx().Accept();
   c.rx().OnGap(now, params);
