@@ -74,6 +74,10 @@ std::string PairsRun::Verdict() const {
   if (Sum(Counter::kRxTrimmedUnknown) != 0) {
     return std::to_string(Sum(Counter::kRxTrimmedUnknown)) + " trimmed frames were not recognised";
   }
+  // (Acknowledgements of a plane's former generation may still arrive after a fence.)
+  if (Sum(Counter::kPlaneDeaths) == 0 && Sum(Counter::kRxRpsnInvalid) != 0) {
+    return "PDUs were acknowledged that were never sent";
+  }
   if (Sum(LinkCounter::kCreditExceeded) != 0) return "frames came beyond the credit";
   if (const std::string unused = UnusedFeature(); !unused.empty()) return unused;
   for (const auto& machine : machines_) {
