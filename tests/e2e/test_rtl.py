@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/rtl: two XPUs in SystemVerilog, checked by assertions and scoreboards, over a network in the simulation and over
-two daemons. SUEDE_RTL_SEEDS sets the number of seeds. Waveforms of failed runs stay in BUILD/rtl."""
+two daemons."""
 
-import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -12,9 +10,8 @@ import time
 import pytest
 
 import e2e
+from rtl import RTL, SEEDS, Simulation, compile_bench, find_checks, simulate
 
-RTL = e2e.ROOT / "tools/rtl"
-SEEDS = range(1, int(os.environ.get("SUEDE_RTL_SEEDS", "12")) + 1)
 VERDICT = re.compile(r"fifo_bench: PASS seed \d+: (\d+) and (\d+) commands, (\d+) and (\d+) lost, (\d+) cycles")
 
 # Each fault breaks one rule, and the check that has to notice it. "tx_" and "rx_": the XPU's faults (fifo_xpu.sv);
@@ -62,31 +59,9 @@ FAULTS = {
 VIOLATIONS = {1: "missing", 2: "content", 3: "content", 4: "content"}
 
 
-def compile_bench(*options):
-    """The program."""
-    result = subprocess.run([RTL / "simulate", "--build", e2e.BUILD, "--compile-only", *options], capture_output=True,
-                            text=True, timeout=e2e.START_S * 4, check=False)
-    assert result.returncode == 0, result.stderr
-    width = options[options.index("--width") + 1] if "--width" in options else "256"
-    return e2e.BUILD / f"rtl/fifo_{width}{'_timing' if '--timing' in options else ''}/fifo_bench"
-
-
-@pytest.fixture(scope="module")
-def bench():
-    if not shutil.which("verilator"):
-        pytest.skip("Verilator is not installed: tools/setup")
+@pytest.fixture(scope="module", name="bench")
+def bench_fixture():
     return compile_bench()
-
-
-def simulate(bench, *plusargs, code=0):
-    """The output of a run in the simulation's network."""
-    argv = [bench, *(f"+{each}" for each in plusargs)]
-    result = subprocess.run(argv, capture_output=True, text=True, timeout=e2e.TRAFFIC_S, check=False)
-    if result.returncode != code:
-        kept = bench.parent.parent / f"failed-{'-'.join(plusargs)}.fst"
-        subprocess.run([*argv, f"+trace={kept}"], capture_output=True, timeout=e2e.TRAFFIC_S, check=False)
-        pytest.fail(f"{argv}: exit code {result.returncode}; waveforms in {kept}\n{result.stdout}{result.stderr}")
-    return result.stdout
 
 
 def verdict(output):
@@ -131,8 +106,7 @@ def test_modules_have_no_warnings(bench, module):
 
 
 def test_each_check_is_broken_once():
-    checks = {name for file in ("suede_tx_check.sv", "suede_rx_check.sv")
-              for name in re.findall(r"^  (\w+): assert property", (RTL / file).read_text(), re.MULTILINE)}
+    checks = find_checks("suede_tx_check", "suede_rx_check")
     assert len(checks) >= 20
     assert checks | {"content", "missing"} == {*FAULTS.values(), *VIOLATIONS.values()}
     page = (e2e.ROOT / "docs/rtl.md").read_text()
@@ -147,23 +121,6 @@ def test_other_builds(bench, options):
     for seed in (1, 2):
         commands = verdict(simulate(program, f"seed={seed}", "commands=2000", "resets=300", "faults=10"))
         assert min(commands[:2]) >= 2000
-
-
-class Simulation(e2e.Process):
-    """A run over two daemons, which are given by the paths of their sockets."""
-
-    def __init__(self, directory, bench, left, right, *plusargs):
-        self.trace = directory / "waves.fst"
-        self.kept = bench.parent.parent / f"failed-daemons-{'-'.join(plusargs)}.fst"
-        super().__init__(directory, "simulation", [bench, f"+left.endpoint={left}", f"+right.endpoint={right}",
-                                                   f"+trace={self.trace}", *(f"+{each}" for each in plusargs)])
-
-    def finish(self):
-        """The verdict."""
-        if self.wait(e2e.TRAFFIC_S) != 0:
-            shutil.copy(self.trace, self.kept)
-            raise e2e.E2eError(f"waveforms in {self.kept}\n{self.report()}")
-        return verdict(self.stdout())
 
 
 @pytest.fixture(scope="module")
@@ -184,13 +141,13 @@ def test_seeds_with_daemons(bench, pair, seed):
     resets = 10 ** (seed % 3 + 3)  # 1,000 to 100,000 cycles between resets of a kind
     with Simulation(directory, bench, left.socket, right.socket, f"seed={seed}", "commands=2000",
                     f"resets={resets}") as run:
-        assert min(run.finish()[:2]) >= 2000
+        assert min(verdict(run.finish())[:2]) >= 2000
 
 
 def test_nothing_is_lost_without_resets(bench, pair):
     directory, left, right = pair
     with Simulation(directory, bench, left.socket, right.socket, "commands=5000") as run:
-        *_, left_lost, right_lost, _ = run.finish()
+        *_, left_lost, right_lost, _ = verdict(run.finish())
         assert left_lost == right_lost == 0
 
 
@@ -209,7 +166,7 @@ def test_an_instance_out_of_service_resets_its_xpu(bench):
             before = right.counters()["rx_commands_total"]
             e2e.wait_until(lambda: right.counters()["rx_commands_total"] > before + 500, e2e.START_S, "traffic")
             run.signal(signal.SIGINT)
-            _, _, left_lost, right_lost, _ = run.finish()
+            _, _, left_lost, right_lost, _ = verdict(run.finish())
         assert left_lost <= 64 and right_lost == 0
         # A reset at the beginning, and one more.
         assert len(resets_of(run, "left", "tx_reset in 0, out 1; rx_reset in 0, out 1")) == 2, run.report()
@@ -235,6 +192,6 @@ def test_daemons_that_are_killed_and_restarted(bench):
             left.wait_for_link()
             assert run.running(), run.report()
             run.signal(signal.SIGINT)
-            commands = run.finish()
+            commands = verdict(run.finish())
             assert min(commands[:2]) > 1500 and min(commands[2:4]) > 0
             assert "connected to" in run.stderr()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs fifo_bench without --timing. SIGINT ends the traffic. Exits with 0 after PASS, with 3 when a
-// check fails.
+// Runs fifo_bench or axi_bench, without --timing. SIGINT ends the traffic. Exits with 0 after PASS,
+// with 3 when a check fails.
 #include <verilated.h>
 #include <verilated_fst_c.h>
 
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "Vfifo_bench.h"
+#include "Vbench.h"
 
 namespace {
 
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   context.fatalOnError(false);  // a failed check ends the loop, and the waveforms are whole
   const char* trace_option = context.commandArgsPlusMatch("trace=");
   context.traceEverOn(*trace_option != 0);
-  Vfifo_bench bench(&context);
+  Vbench bench(&context);
   std::unique_ptr<VerilatedFstC> trace;
   if (*trace_option != 0) {
     trace = std::make_unique<VerilatedFstC>();
@@ -41,6 +41,6 @@ int main(int argc, char** argv) {
   bench.final();
   if (trace) trace->close();
   if (!context.gotError()) return 0;
-  std::printf("fifo_bench: FAIL\n");
+  std::printf("bench: FAIL\n");
   return 3;
 }

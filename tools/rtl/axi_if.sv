@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signals between a manager and a subordinate of the example, and what its modules share.
+`timescale 1ns / 1ps
+
+package axi_bench_pkg;
+  localparam int ID_WIDTH = 8;
+  localparam int ADDR_WIDTH = 32;
+  localparam int AxUSER_WIDTH = 40;
+  localparam int BUSER_WIDTH = 20;
+  localparam int BEAT_USER_WIDTH = 16;
+
+  typedef struct packed {
+    logic [7:0]  id;
+    logic [31:0] addr;
+    logic [7:0]  len;
+    logic [2:0]  size;
+    logic [1:0]  burst;
+  } burst_t;
+
+  // The page of an address determines the other fields, so that the far end can check them.
+  function automatic logic [39:0] page_user(logic [31:0] addr);
+    return {10{addr[15:12]}};
+  endfunction
+  // AxCACHE, AxPROT, AxQOS, AxREGION
+  function automatic logic [14:0] page_fields(logic [31:0] addr);
+    return {addr[15:12] ^ 4'h3, addr[14:12], ~addr[15:12], addr[15:12] ^ 4'ha};
+  endfunction
+
+  function automatic logic [31:0] beat_address(burst_t of, int beat);
+    logic [31:0] bytes, aligned, total;
+    bytes = 32'd1 << of.size;
+    aligned = of.addr & ~(bytes - 1);
+    total = bytes * (32'(of.len) + 1);
+    case (of.burst)
+      0: return of.addr;
+      1: return beat == 0 ? of.addr : aligned + 32'(beat) * bytes;
+      default: return (aligned & ~(total - 1)) | ((aligned + 32'(beat) * bytes) & (total - 1));
+    endcase
+  endfunction
+
+  // Returns the octets of a beat.
+  function automatic int beat_bytes(burst_t of, int beat);
+    int bytes;
+    bytes = 1 << of.size;
+    return bytes - (int'(beat_address(of, beat)) & (bytes - 1));
+  endfunction
+
+  function automatic longint unsigned after(longint unsigned x);
+    // verilator no_inline_task
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return x;
+  endfunction
+
+  function automatic longint unsigned first_state(int unsigned seed, int salt);
+    return 64'(seed) * 64'd2654435761 + 64'(salt) * 64'd40503 + 64'd88172645463325252;
+  endfunction
+
+  // Contents of the memories at the beginning.
+  function automatic logic [7:0] initial_byte(int address);
+    return 8'(address * 37) ^ 8'(address >> 8);
+  endfunction
+endpackage
+
+interface axi_if #(
+    parameter int DATA_WIDTH = 256
+) (
+    input logic aclk
+);
+  import axi_bench_pkg::*;
+  logic aresetn;
+  logic [ID_WIDTH-1:0] awid, bid, arid, rid;
+  logic [ADDR_WIDTH-1:0] awaddr, araddr;
+  logic [7:0] awlen, arlen;
+  logic [2:0] awsize, arsize, awprot, arprot;
+  logic [1:0] awburst, arburst, bresp, rresp;
+  logic [3:0] awcache, arcache, awqos, arqos, awregion, arregion;
+  logic [AxUSER_WIDTH-1:0] awuser, aruser;
+  logic [DATA_WIDTH-1:0] wdata, rdata;
+  logic [DATA_WIDTH/8-1:0] wstrb;
+  logic [BEAT_USER_WIDTH-1:0] wuser, ruser;
+  logic [BUSER_WIDTH-1:0] buser;
+  logic awlock, arlock, wlast, rlast;
+  logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
+endinterface
