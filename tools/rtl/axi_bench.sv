@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two example XPUs, "left" (XPU 0) and "right" (XPU 1), each with a subordinate and a manager port of AXI4 and the memory
-// that the other one writes and reads, with all checks. tools/rtl/README.md has the plusargs.
+// that the other one writes and reads, with all checks. Right has credit signals in place of READY. tools/rtl/README.md has the plusargs.
 `timescale 1ns / 1ps
 
 // The signals of an interface, as ports of the same names.
@@ -22,7 +22,8 @@ module axi_node #(
     parameter int          XPU        = 0,
     parameter string       ROUTES     = "",
     parameter logic [31:0] BASE       = 0,
-    parameter bit          FAULTY     = 0
+    parameter bit          FAULTY     = 0,
+    parameter bit          IS_CREDIT  = 0     // the XPU and its memory have the credit interface
 ) (
     input  logic        clk,
     input  logic        finish,
@@ -46,7 +47,13 @@ module axi_node #(
   axi_xpu #(.DATA_WIDTH(DATA_WIDTH), .SALT(XPU), .FAULTY(FAULTY), .BASE(BASE)) xpu (
       .bus(xpu_bus), .finish, .is_done, .is_empty(xpu_empty), .sent);
   axi_scoreboard #(.DATA_WIDTH(DATA_WIDTH)) scoreboard (.bus(xpu_bus), .is_lenient, .ended, .failed, .compared);
-  axi_faults #(.FAULTY(FAULTY)) accept_faults (.from(xpu_bus), .to(accept_bus));
+  if (IS_CREDIT) begin : by_credit
+    axi_credit_link #(.DATA_WIDTH(DATA_WIDTH)) accept_link (.from(xpu_bus), .to(accept_bus));
+    axi_credit_link #(.DATA_WIDTH(DATA_WIDTH), .FAULTY(1)) issue_link (.from(issue_bus), .to(memory_bus));
+  end else begin : by_ready
+    axi_faults #(.FAULTY(FAULTY)) accept_faults (.from(xpu_bus), .to(accept_bus));
+    axi_faults #(.FAULTY(FAULTY), .IS_MANAGER(1)) issue_faults (.from(issue_bus), .to(memory_bus));
+  end
   suede_axi_subordinate #(
       .DATA_WIDTH(DATA_WIDTH), .ID_WIDTH(ID_WIDTH), .ADDR_WIDTH(ADDR_WIDTH), .AxUSER_WIDTH(AxUSER_WIDTH),
       .BUSER_WIDTH(BUSER_WIDTH), .WUSER_WIDTH(BEAT_USER_WIDTH), .RUSER_WIDTH(BEAT_USER_WIDTH), .NAME(NAME), .XPU(XPU),
@@ -55,7 +62,6 @@ module axi_node #(
       .DATA_WIDTH(DATA_WIDTH), .ID_WIDTH(ID_WIDTH), .ADDR_WIDTH(ADDR_WIDTH), .AxUSER_WIDTH(AxUSER_WIDTH),
       .BUSER_WIDTH(BUSER_WIDTH), .WUSER_WIDTH(BEAT_USER_WIDTH), .RUSER_WIDTH(BEAT_USER_WIDTH), .NAME(NAME), .XPU(XPU)
   ) manager (.aclk(clk), .aresetn(issue_bus.aresetn), `AXI_CONNECT(issue_bus));
-  axi_faults #(.FAULTY(FAULTY), .IS_MANAGER(1)) issue_faults (.from(issue_bus), .to(memory_bus));
   axi_memory #(.DATA_WIDTH(DATA_WIDTH), .SALT(XPU), .FAULTY(FAULTY)) memory (.bus(memory_bus));
 
   suede_axi_check #(
@@ -126,7 +132,7 @@ module axi_bench #(
   axi_node #(.DATA_WIDTH(N), .NAME("left"), .XPU(0), .ROUTES("40000000-4000ffff:1:0"), .BASE(32'h40000000), .FAULTY(1)) left (
       .clk, .finish, .at_end, .is_lenient, .is_done(left_done), .is_idle(left_idle), .sent(left_sent), .ended(left_ended),
       .failed(left_failed), .compared(left_compared));
-  axi_node #(.DATA_WIDTH(RIGHT), .NAME("right"), .XPU(1), .ROUTES("0-ffff:0"), .BASE(0)) right (
+  axi_node #(.DATA_WIDTH(RIGHT), .NAME("right"), .XPU(1), .ROUTES("0-ffff:0"), .BASE(0), .IS_CREDIT(1)) right (
       .clk, .finish, .at_end, .is_lenient, .is_done(right_done), .is_idle(right_idle), .sent(right_sent),
       .ended(right_ended), .failed(right_failed), .compared(right_compared));
 
