@@ -87,10 +87,7 @@ class SubordinatePort : public testing::Test, public BurstSink {
     Pump();
   }
   void Answer(const Sent& request, Status status, uint16_t from_xpuid) {
-    Command command;
-    class Answer answer {
-      .is_read = request.command.kind == Kind::kRead, .status = status
-    };
+    axi::Answer answer{.is_read = request.command.kind == Kind::kRead, .status = status};
     uint32_t bytes = 0;
     uint8_t data[kMaxDataBytes] = {};
     if (status != Status::kOk) {
