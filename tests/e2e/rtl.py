@@ -5,11 +5,13 @@ BUILD/rtl."""
 import os
 import re
 import shutil
+import signal
 import subprocess
 
 import pytest
 
 import e2e
+from test_failover import two_endpoints, wait_for
 
 RTL = e2e.ROOT / "tools/rtl"
 SEEDS = range(1, int(os.environ.get("SUEDE_RTL_SEEDS", "12")) + 1)
@@ -57,6 +59,23 @@ class Simulation(e2e.Process):
             shutil.copy(self.trace, self.kept)
             raise e2e.E2eError(f"waveforms in {self.kept}\n{self.report()}")
         return self.stdout()
+
+
+def fail_planes(directory, bench, *plusargs):
+    """The output of a run over two daemons with two planes, each of which dies and comes back under traffic."""
+    with two_endpoints(2, "strict") as (_, left, right, fabric), \
+            Simulation(directory, bench, left.socket, right.socket, *plusargs) as run:
+        for plane in (0, 1):
+            before = right.counters()["rx_commands_total"]
+            e2e.wait_until(lambda before=before: right.counters()["rx_commands_total"] > before + 500, e2e.TRAFFIC_S,
+                           lambda: f"traffic\n{run.report()}")
+            fabric.do(f"cut {plane}")
+            wait_for((left, right), plane, False)
+            fabric.do(f"heal {plane}")
+            wait_for((left, right), plane, True)
+        assert min(each.counters()["plane_deaths_total"] for each in (left, right)) >= 2
+        run.signal(signal.SIGINT)
+        return run.finish()
 
 
 def find_checks(*modules):

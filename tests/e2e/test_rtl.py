@@ -10,7 +10,7 @@ import time
 import pytest
 
 import e2e
-from rtl import RTL, SEEDS, Simulation, compile_bench, find_checks, simulate
+from rtl import RTL, SEEDS, Simulation, compile_bench, fail_planes, find_checks, simulate
 
 VERDICT = re.compile(r"fifo_bench: PASS seed \d+: (\d+) and (\d+) commands, (\d+) and (\d+) lost, (\d+) cycles")
 
@@ -173,6 +173,12 @@ def test_an_instance_out_of_service_resets_its_xpu(bench):
         # A reset at the beginning, and one more.
         assert len(resets_of(run, "left", "tx_reset in 0, out 1; rx_reset in 0, out 1")) == 2, run.report()
         assert len(resets_of(run, "right", "out 1")) == 1, run.report()
+
+
+def test_a_failing_plane(bench, directory):
+    """Costs no command."""
+    *commands, left_lost, right_lost, _ = verdict(fail_planes(directory, bench, "commands=0"))
+    assert min(commands) > 500 and left_lost == right_lost == 0
 
 
 def test_daemons_that_are_killed_and_restarted(bench):
