@@ -66,6 +66,7 @@ PlaneSession::Want PlaneSession::OnTimer(Time now, const Facts& facts, const Pat
     }
     if (facts.held_too_long && facts.sibling_alive) return Want::kGoDown;
     checked_at_ = now;
+    was_stopped_ = false;
     if (facts.held_up) {
       missed_ = silent_ = 0;
       deadline_ = now + (facts.in_flight ? params.hello_interval : params.hello_idle);
@@ -107,7 +108,10 @@ bool PlaneSession::OnTraffic(Time now, const PathParams& params) {
 }
 
 void PlaneSession::OnStandstill(Time now, Duration time, const PathParams& params) {
-  if (missed_ == 0) return;
+  // Where an lcore is stopped again and again, as one that yields its CPU after each poll
+  // iteration, the answers were read after the first time.
+  if (missed_ == 0 || was_stopped_) return;
+  was_stopped_ = true;
   const Time counted = std::max(silent_since() + time, now + kReading - params.hello_interval);
   checked_at_ = std::min(counted, now);
 }

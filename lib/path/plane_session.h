@@ -99,8 +99,8 @@ class PlaneSession {
     last_received_ = now;
     missed_ = silent_ = 0;
   }
-  // The lcore was stopped for `time` until now: the wait for an answer does not include that time,
-  // and is long enough to read the frames that have arrived meanwhile.
+  // The lcore was stopped for `time` until now: the wait for the answer to a PLANE does not include
+  // the first such time, and is long enough to read the frames that have arrived meanwhile.
   void OnStandstill(Time now, Duration time, const PathParams& params);
   // The other end reports, on another plane, that no frame leaves its device on this plane. The
   // report is valid for `span`.
@@ -184,6 +184,7 @@ class PlaneSession {
   Time requested_at_{};  // by the last PLANE in init
   Time last_received_{};
   Time checked_at_{};
+  bool was_stopped_ = false;  // the lcore, since checked_at_
   Time held_until_{};
   Time up_since_{};
   Time excused_since_{};

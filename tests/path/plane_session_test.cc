@@ -349,6 +349,22 @@ TEST_F(PlaneSessionTest, OwnPauseIsNoWaitForAnAnswer) {
   }
 }
 
+// An lcore that shares its CPU is stopped between any two poll iterations.
+TEST_F(PlaneSessionTest, PausesWithoutEndDoNotPutOffTheEnd) {
+  SetUpSessions();
+  BringUp();
+  facts.sibling_alive = true;
+  PlaneHello lost;
+  Want want = Want::kNothing;
+  for (int pause = 0; pause < 20 && want != Want::kGoDown; ++pause) {
+    want = Tick(ours, microseconds(10));
+    if (want == Want::kPlane) ours.FillPlane(true, lost);
+    now += milliseconds(1);
+    ours.OnStandstill(now, milliseconds(1), params);
+  }
+  EXPECT_EQ(want, Want::kGoDown);
+}
+
 TEST_F(PlaneSessionTest, OwnPauseDoesNotPutOffTheFirstQuestion) {
   BringUp();
   now += milliseconds(7);
