@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,7 @@ class IdTable {
     }
     return nullptr;
   }
+  const Value* Find(uint64_t key) const { return const_cast<IdTable*>(this)->Find(key); }
   // Adds a key that the table does not have. There are fewer than max_keys.
   void Insert(uint64_t key, const Value& value) {
     assert(2 * (size_ + 1) <= entries_.size());

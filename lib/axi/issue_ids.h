@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "axi/id_table.h"
 #include "axi/served.h"
 
 namespace suede::axi {
@@ -29,18 +30,19 @@ class IssueIds {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  // An AxID, and its place in the list of its bucket; that of free ones otherwise.
+  // An AxID. `next`: of the free ones.
   struct Id {
     ServedFifo<&Served::next_of_id> transactions;
-    uint32_t lane = 0;
-    uint32_t id = 0;
+    uint64_t key = 0;
     uint32_t next = kNone;
   };
 
-  uint32_t BucketOf(uint32_t lane, uint32_t id) const;
+  static uint64_t KeyOf(const Served& served) {
+    return uint64_t{served.lane} << 32 | served.burst.id;
+  }
 
   std::vector<Id> ids_;
-  std::vector<uint32_t> buckets_;  // their first AxIDs; a power of two
+  IdTable<uint32_t> used_;  // AxIDs by {interface, source, ID}
   uint32_t free_ = 0;
 };
 

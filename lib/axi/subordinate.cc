@@ -64,8 +64,7 @@ bool Subordinate::AcceptReads(Time now) {
     if (index == kNone) break;
     ar_.Pop();
     ++counters_.reads;
-    Transaction& transaction = transactions_[index];
-    transaction.kind = Kind::kRead;
+    const Transaction& transaction = transactions_[index];
     if (transaction.status != Status::kOk) {
       End(index, transaction.status);
       continue;
@@ -92,7 +91,7 @@ uint32_t Subordinate::Accept(Direction direction, const Address& address) {
     status = Status::kNoRoute;
   }
   const auto mask = static_cast<uint32_t>(transactions_.size() - 1);
-  Lane& lane = lanes_[uint32_t{to.plane} * kMaxXpus + to.xpuid];
+  Lane& lane = lanes_[LaneIndex(to)];
   if (status == Status::kOk && lane.open == params_.transactions_to_target) return kNone;
   while (transactions_[next_number_ & mask].state != State::kFree) ++next_number_;
   const uint32_t index = next_number_ & mask;
@@ -167,7 +166,7 @@ void Subordinate::Queue(uint32_t index, Time now) {
     transactions_[lane.tail].next_in_lane = index;
   }
   lane.tail = index;
-  active_.Append(static_cast<uint32_t>(&lane - lanes_.data()));
+  active_.Append(LaneIndex(transaction.to));
 }
 
 // ---- Returning
@@ -296,7 +295,7 @@ void Subordinate::CheckInvariants() const {
         transaction.state != State::kAbandoned) {
       ++first;
     }
-    const uint32_t lane = uint32_t{transaction.to.plane} * kMaxXpus + transaction.to.xpuid;
+    const uint32_t lane = LaneIndex(transaction.to);
     if (transaction.has_route && transaction.state != State::kEnded) {
       ++open_to[lane];
       if (transaction.is_long && transaction.next_part != 0) ++long_writes[lane];

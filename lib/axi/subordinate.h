@@ -146,9 +146,8 @@ class Subordinate {
   static uint64_t KeyOf(Direction direction, uint32_t id) {
     return uint64_t{id} << 1 | static_cast<uint64_t>(direction);
   }
-  Lane& LaneOf(const Transaction& transaction) {
-    return lanes_[uint32_t{transaction.to.plane} * kMaxXpus + transaction.to.xpuid];
-  }
+  static uint32_t LaneIndex(const Route& to) { return uint32_t{to.plane} * kMaxXpus + to.xpuid; }
+  Lane& LaneOf(const Transaction& transaction) { return lanes_[LaneIndex(transaction.to)]; }
   Returns& ReturnsOf(Direction direction) { return returns_[static_cast<size_t>(direction)]; }
 
   // ---- Accepting

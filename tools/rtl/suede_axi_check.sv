@@ -10,7 +10,7 @@ module suede_axi_check #(
     parameter int    BUSER_WIDTH  = 0,
     parameter int    WUSER_WIDTH  = 0,
     parameter int    RUSER_WIDTH  = 0,
-    // Of signals whose width may be 0.
+    // Widths of signals that may be absent (0).
     localparam int AUSER_MAX = AxUSER_WIDTH > 0 ? AxUSER_WIDTH - 1 : 0,
     localparam int BUSER_MAX = BUSER_WIDTH > 0 ? BUSER_WIDTH - 1 : 0,
     localparam int WUSER_MAX = WUSER_WIDTH > 0 ? WUSER_WIDTH - 1 : 0,

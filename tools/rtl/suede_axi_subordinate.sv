@@ -14,7 +14,7 @@ module suede_axi_subordinate #(
     parameter string NAME         = "xpu",   // of the plusargs +NAME.endpoint, +NAME.xpu, +NAME.instance, +NAME.routes
     parameter int    XPU          = -1,      // own id without +NAME.xpu; -1: the endpoint's first instance
     parameter string ROUTES       = "",      // without +NAME.routes
-    // Of signals whose width may be 0.
+    // Widths of signals that may be absent (0).
     localparam int AUSER_MAX = AxUSER_WIDTH > 0 ? AxUSER_WIDTH - 1 : 0,
     localparam int BUSER_MAX = BUSER_WIDTH > 0 ? BUSER_WIDTH - 1 : 0,
     localparam int WUSER_MAX = WUSER_WIDTH > 0 ? WUSER_WIDTH - 1 : 0,
