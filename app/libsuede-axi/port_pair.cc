@@ -27,7 +27,7 @@ void SetDefault(uint32_t* value, uint32_t otherwise) {
 void FillIn(suede_axi_params* params) {
   SetDefault(&params->bus_bytes, 32);
   SetDefault(&params->timeout_ms, 5000);
-  SetDefault(&params->deadline_ms, 1000);
+  SetDefault(&params->deadline_ms, 3000);
   SetDefault(&params->transactions, 256);
   SetDefault(&params->transactions_to_target, std::min(params->transactions, 64u));
   SetDefault(&params->manager_transactions, 1024);
@@ -88,8 +88,6 @@ const char* FindInvalid(const suede_axi_params& params) {
                                  std::max(params.interface_count, 1u));
 }
 
-suede::Time Now() { return suede::TimeFromNs(suede::CoarseNs()); }
-
 }  // namespace
 
 int suede_axi::Open(const char* name_or_path, const suede_axi_params& given) {
@@ -105,6 +103,8 @@ int suede_axi::Open(const char* name_or_path, const suede_axi_params& given) {
                                  1u << request_vc_ | 1u << answer_vc_);
   if (error != 0) return error;
   const suede::Duration deadline = std::chrono::milliseconds(params.deadline_ms);
+  polled_at_ = suede::TimeFromNs(suede::CoarseNs());
+  max_step_ = deadline / 4;
   subordinate = std::make_unique<Subordinate>(
       SubordinateParams{.interfaces = planes_.size(),
                         .bus_bytes = params.bus_bytes,
@@ -162,8 +162,15 @@ bool suede_axi::Receive(uint32_t index, suede::Time now) {
   return commands != 0;
 }
 
+suede::Time suede_axi::Advance() {
+  const suede::Time now = suede::TimeFromNs(suede::CoarseNs());
+  now_ += std::min(now - polled_at_, max_step_);
+  polled_at_ = now;
+  return now_;
+}
+
 int suede_axi::Poll() {
-  const suede::Time now = Now();
+  const suede::Time now = Advance();
   bool has_moved = false;
   bool is_lost = false;
   for (uint32_t i = 0; i < planes_.size(); ++i) {

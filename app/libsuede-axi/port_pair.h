@@ -28,7 +28,14 @@ struct suede_axi {
   // Passes what interface `index` has received to the ports. Returns whether there was anything.
   bool Receive(uint32_t index, suede::Time now);
 
+  // Returns the time of the ports, in which deadlines are. A time without polls, as of a stopped
+  // program, counts at most max_step_.
+  suede::Time Advance();
+
   suede::Planes planes_;
+  suede::Time now_{};
+  suede::Time polled_at_{};
+  suede::Duration max_step_{};
   uint8_t request_vc_ = 0;
   uint8_t answer_vc_ = 1;
 };

@@ -105,7 +105,7 @@ typedef struct suede_axi_params {
   uint32_t interface_count;         /* entries of interfaces; 0: the daemon's first instance */
   uint32_t route_count;             /* entries of routes */
   uint32_t timeout_ms;              /* for the connection and each request to the daemon; 5000 */
-  uint32_t deadline_ms;             /* of a transaction, and of an answer without credit; 1000 */
+  uint32_t deadline_ms;             /* of a transaction, and of an answer without credit; 3000 */
   uint32_t transactions;            /* of the subordinate port: 16 to 4096, a power of two; 256 */
   uint32_t transactions_to_target;  /* of these, to one target; 64 */
   uint32_t manager_transactions;    /* 16 to 4096; 1024 */

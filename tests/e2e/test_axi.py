@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import errno
 import secrets
+import time
 
 import pytest
 
@@ -85,6 +86,18 @@ def test_a_target_that_does_not_answer():
         soc.stopped = False
         run_until(lambda: near.counters().stray >= 2, *parts)
         near.send_read(0, 2)
+        assert read(near, parts, 2) == (bytes(64), {axi.OKAY})
+
+
+def test_a_stopped_program_does_not_cost_its_transactions():
+    """The time in which it does not poll hardly counts."""
+    with pair(deadline_ms=200) as (near, soc, _, _):
+        parts = (near, soc.axi, soc)
+        soc.stopped = True
+        near.send_read(0, 2)
+        run_until(lambda: soc.axi.counters().served_reads == 1, *parts)
+        time.sleep(0.5)
+        soc.stopped = False
         assert read(near, parts, 2) == (bytes(64), {axi.OKAY})
 
 

@@ -106,9 +106,10 @@ void PutAddress(const suede_axi_address& address, svBitVecVal* to) {
 
 extern "C" {
 
-// `own`: instance << 10 | xpuid, or -1. Both modules of a NAME get the same handle.
+// `own`: instance << 10 | xpuid, or -1. Both modules of a NAME get the same handle. The subordinate
+// port alone gives routes and deadline (0: the default).
 int suede_rtl_axi_open(const char* name, const char* endpoint, int own, const char* routes,
-                       int bus_bytes, int write_user_bytes, int read_user_bytes) {
+                       int bus_bytes, int write_user_bytes, int read_user_bytes, int deadline_ms) {
   size_t at = 0;
   while (at < pairs.size() && pairs[at]->params.name != name) ++at;
   if (at == pairs.size()) {
@@ -127,6 +128,7 @@ int suede_rtl_axi_open(const char* name, const char* endpoint, int own, const ch
   }
   params.write_user_bytes += static_cast<uint32_t>(write_user_bytes);
   params.read_user_bytes += static_cast<uint32_t>(read_user_bytes);
+  params.deadline_ms += static_cast<uint32_t>(deadline_ms);
   if (*routes != 0) params.routes = RoutesOf(name, routes);
   return static_cast<int>(at);
 }

@@ -20,6 +20,7 @@ struct AxiParams {
   uint32_t bus_bytes = 32;
   uint32_t write_user_bytes = 0;
   uint32_t read_user_bytes = 0;
+  uint32_t deadline_ms = 0;  // 0: the default of libsuede-axi; not of the network in the simulation
   std::vector<suede_axi_route> routes;
 };
 

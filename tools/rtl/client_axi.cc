@@ -72,6 +72,7 @@ int ClientAxiPort::Open() {
   params.interfaces = &params_.own;
   params.write_user_bytes = params_.write_user_bytes;
   params.read_user_bytes = params_.read_user_bytes;
+  params.deadline_ms = params_.deadline_ms;
   params.route_count = static_cast<uint32_t>(params_.routes.size());
   params.routes = params_.routes.data();
   return suede_axi_open(params_.endpoint.c_str(), &params, &axi_);

@@ -68,7 +68,8 @@ module suede_axi_manager #(
 );
   import "DPI-C" function int suede_rtl_axi_open(input string name, input string endpoint, input int own,
                                                  input string routes, input int bus_bytes,
-                                                 input int write_user_bytes, input int read_user_bytes);
+                                                 input int write_user_bytes, input int read_user_bytes,
+                                                 input int deadline_ms);
   import "DPI-C" function int suede_rtl_axi_manager_edge(
       input int handle, input int inputs, input bit [191:0] b, input bit [1119:0] r, output bit [255:0] aw,
       output bit [1215:0] w, output bit [255:0] ar);
@@ -85,7 +86,7 @@ module suede_axi_manager #(
     if (!$value$plusargs({NAME, ".xpu=%d"}, xpu)) xpu = XPU;
     if (!$value$plusargs({NAME, ".instance=%d"}, instance_number)) instance_number = 0;
     handle = suede_rtl_axi_open(NAME, endpoint, xpu < 0 ? -1 : instance_number * 1024 + xpu, "", DATA_WIDTH / 8, 0,
-                                (RUSER_WIDTH + 7) / 8);
+                                (RUSER_WIDTH + 7) / 8, 0);
     {awvalid, wvalid, arvalid, bready, rready, wlast} = 0;
     {awid, awaddr, awlen, awsize, awburst, awlock, awcache, awprot, awqos, awregion, awuser} = 0;
     {arid, araddr, arlen, arsize, arburst, arlock, arcache, arprot, arqos, arregion, aruser} = 0;

@@ -11,7 +11,7 @@ module suede_axi_subordinate #(
     parameter int    BUSER_WIDTH  = 0,       // 0 to 128
     parameter int    WUSER_WIDTH  = 0,       // 0 to 32; likewise RUSER_WIDTH
     parameter int    RUSER_WIDTH  = 0,
-    parameter string NAME         = "xpu",   // of the plusargs +NAME.endpoint, +NAME.xpu, +NAME.instance, +NAME.routes
+    parameter string NAME         = "xpu",   // of the plusargs +NAME.endpoint, .xpu, .instance, .routes, .deadline_ms
     parameter int    XPU          = -1,      // own id without +NAME.xpu; -1: the endpoint's first instance
     parameter string ROUTES       = "",      // without +NAME.routes
     // Widths of signals that may be absent (0).
@@ -69,7 +69,8 @@ module suede_axi_subordinate #(
 );
   import "DPI-C" function int suede_rtl_axi_open(input string name, input string endpoint, input int own,
                                                  input string routes, input int bus_bytes,
-                                                 input int write_user_bytes, input int read_user_bytes);
+                                                 input int write_user_bytes, input int read_user_bytes,
+                                                 input int deadline_ms);
   import "DPI-C" function int suede_rtl_axi_subordinate_edge(
       input int handle, input int inputs, input bit [255:0] aw, input bit [1215:0] w, input bit [255:0] ar,
       output bit [191:0] b, output bit [1119:0] r);
@@ -78,7 +79,7 @@ module suede_axi_subordinate #(
 
   initial begin
     string endpoint, routes;
-    int xpu, instance_number;
+    int xpu, instance_number, deadline_ms;
     if (!(DATA_WIDTH inside {32, 64, 128, 256, 512, 1024})) $fatal(1, "suede_axi_subordinate: DATA_WIDTH is %0d", DATA_WIDTH);
     if (ID_WIDTH > 32 || ADDR_WIDTH > 64 || AxUSER_WIDTH > 128 || BUSER_WIDTH > 128 || WUSER_WIDTH > 32 ||
         RUSER_WIDTH > 32) $fatal(1, "suede_axi_subordinate: a width is too large");
@@ -86,8 +87,9 @@ module suede_axi_subordinate #(
     if (!$value$plusargs({NAME, ".xpu=%d"}, xpu)) xpu = XPU;
     if (!$value$plusargs({NAME, ".instance=%d"}, instance_number)) instance_number = 0;
     if (!$value$plusargs({NAME, ".routes=%s"}, routes)) routes = ROUTES;
+    if (!$value$plusargs({NAME, ".deadline_ms=%d"}, deadline_ms)) deadline_ms = 0;
     handle = suede_rtl_axi_open(NAME, endpoint, xpu < 0 ? -1 : instance_number * 1024 + xpu, routes, DATA_WIDTH / 8,
-                                (WUSER_WIDTH + 7) / 8, 0);
+                                (WUSER_WIDTH + 7) / 8, 0, deadline_ms);
     {awready, wready, arready, bvalid, rvalid, rlast} = 0;
     {bid, bresp, buser, rid, rresp, ruser} = 0;
     rdata = 0;
