@@ -339,6 +339,12 @@ void SimNetwork::Inject(std::span<const uint8_t> bytes) {
   Serve(number);
 }
 
+void SimNetwork::Enter(const SimPort* port, std::span<const uint8_t> bytes) {
+  Frame* const frame = Take(bytes);
+  switch_->Receive(port->number_, &frame, 1, now_);
+  Serve(port->number_);
+}
+
 void SimNetwork::Arrive(uint32_t number, Frame* frame) {
   if (number >= ports_.size() || LosesUpdate(*frame)) return Release(frame);
   if (takes_digest_) {

@@ -93,6 +93,8 @@ class SimNetwork {
   void Learn(const uint8_t (&mac)[6], SimPort* port);
   // Sends a frame from none of the ports.
   void Inject(std::span<const uint8_t> bytes);
+  // Sends a frame from the far end of the port now, e.g. of another network.
+  void Enter(const SimPort* port, std::span<const uint8_t> bytes);
   // While blocked, the switch forwards nothing from `from` to `to`.
   void Block(const SimPort* from, const SimPort* to, bool blocked);
 

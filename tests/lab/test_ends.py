@@ -158,7 +158,7 @@ def test_a_full_disk(tmp_path):
 
 def test_a_direct_link_has_no_rate(tmp_path):
     said, _ = lab.run("--out", tmp_path / "out", lab.write(tmp_path, lab.LEAST),
-                      sets=["topology.mesh=on", "topology.link.rate_gbps=1"], code=1)
+                      sets=["topology.direct=on", "topology.link.rate_gbps=1"], code=1)
     assert "the direct link x0p0-x1p0 has a rate or delay" in said
 
 

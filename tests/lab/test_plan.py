@@ -41,8 +41,8 @@ def test_daemons_and_shared_ports(tmp_path):
 
 
 @pytest.mark.parametrize("count, links", [(2, 1), (3, 3), (4, 8), (5, 10)])
-def test_meshes(tmp_path, count, links):
-    built = topology.build(read(tmp_path, ["topology.mesh=on", f"topology.xpus={count}"]))
+def test_direct_links(tmp_path, count, links):
+    built = topology.build(read(tmp_path, ["topology.direct=on", f"topology.xpus={count}"]))
     assert len(built.links) == links and not built.switches
     for xpu in range(count):
         reached = {peer for port in built.ports_of(xpu) for far in built.reaches(port) for peer in far.xpus}
@@ -58,6 +58,54 @@ def test_links_one_by_one(tmp_path):
     assert built.links[1].delay_us == 3
 
 
+def hops(made, source, destination):
+    """The switches that a frame from XPU to XPU passes, by the tables of the configurations."""
+    far = {(link[a]["node"], link[a]["port"]): link[b] for link in made.links for a, b in ("ab", "ba")}
+    at, passed = far["d0", f"x{source}p0"], []
+    while at["node"] != "d0":
+        passed.append(at["node"])
+        port = next(entry["port"] for entry in made.node(at["node"]).config["addresses"]
+                    if entry["forwarding_address"] == destination)
+        at = far[at["node"], port]
+        assert len(passed) < 40
+    assert at["port"] == f"x{destination}p0"
+    return passed
+
+
+def test_a_mesh_is_dimension_ordered(tmp_path):
+    """Columns first; sw4 is in the middle of 3 rows of 3."""
+    made = plan.make(read(tmp_path, ["topology.xpus=9", "topology.mesh={rows: 3, columns: 3}"]))
+    assert hops(made, 0, 8) == ["sw0", "sw1", "sw2", "sw5", "sw8"]
+    assert hops(made, 8, 0) == ["sw8", "sw7", "sw6", "sw3", "sw0"]
+    assert [len(hops(made, 4, xpu)) for xpu in range(9) if xpu != 4] == [3, 2, 3, 2, 2, 3, 2, 3]
+    made = plan.make(read(tmp_path, ["topology.xpus=8", "topology.mesh={rows: 2, columns: 2, layers: 2}"]))
+    assert hops(made, 0, 7) == ["sw0", "sw1", "sw3", "sw7"]
+
+
+def test_planes_of_a_mesh_are_apart(tmp_path):
+    built = topology.build(read(tmp_path, ["topology.xpus=4", "topology.planes=2", "topology.mesh={rows: 2, columns: 2}"]))
+    assert len(built.switches) == 8 and len(built.links) == 16 and not built.several_at_one
+    assert {link.plane for link in built.links if link.is_at("sw6")} == {1}
+    assert [link.name for link in built.links if link.is_at("sw6")] == ["x2p1", "sw6-sw7", "sw4-sw6"]
+
+
+def test_ways_of_one_length_are_spread(tmp_path):
+    made = plan.make(read(tmp_path, ["topology.xpus=4", "topology.switches=4", LEAVES_AND_SPINES]))
+    assert [hops(made, 0, xpu) for xpu in (1, 2, 3)] == [["sw0"], ["sw0", "sw3", "sw1"], ["sw0", "sw2", "sw1"]]
+    assert [port["name"] for port in made.node("sw0").config["ports"]] == ["x0p0", "x1p0", "sw0-sw2", "sw0-sw3", "sw0-sw3.2"]
+
+
+def test_a_link_between_switches(tmp_path):
+    """Has its rate at both outputs and its delay at both inputs; a fault is at the switch that it names."""
+    sets = ["topology.mesh={rows: 1, columns: 2}", "topology.link={rate_gbps: 2, delay_us: 7}",
+            "faults=[{at_s: 0, for_s: 1, switch: sw1, direction: in, impair: {delay_us: 9}}]"]
+    made = plan.make(read(tmp_path, sets))
+    port = {"name": "sw0-sw1", **plan.DESCRIPTORS, "rate_gbps": 2, "impair_in": {"delay_us": 7}}
+    assert [made.node(name).config["ports"][1] for name in ("sw0", "sw1")] == [port, port]
+    assert made.faults[0].end == [{"kind": "rpc", "node": "sw1", "method": "impair.set", "params": {
+        "port": port, "direction": "in", "delay_us": 7}} for port in ("x1p0", "sw0-sw1")]
+
+
 @pytest.mark.parametrize("sets, message", [
     (["topology.xpus=40"], "topology.daemons: d0 has 40 ports, and a process has 32 at most"),
     (["topology.xpus=40", "topology.daemons=2"], "topology.switches: sw0 has 40 ports, and a switch has 2 to 32"),
@@ -65,17 +113,23 @@ def test_links_one_by_one(tmp_path):
     (["topology.daemons=3"], "topology.daemons: 3 daemons have 2 XPUs; write 2 or less"),
     (["topology.switches=2"], "topology.switches: 2 switches serve 1 planes; write 1 or less"),
     (["topology.switches=0"], "topology.switches: 0 switches join no XPUs"),
-    (["topology.xpus=6", "topology.mesh=on"], "topology.mesh: a mesh of 6 XPUs takes 5 ports of each"),
+    (["topology.xpus=6", "topology.direct=on"], "topology.direct: direct links of 6 XPUs take 5 ports of each"),
     (["topology.links=[{between: [xpu0.p0, xpu1.p0, xpu1.p1]}]"], "topology.links[0].between: a link has 2 ends, not 3"),
     (["topology.links=[{between: [xpu0.p0, sw3]}]"], "there is no sw3; topology.switches is 1"),
     (["topology.links=[{between: [xpu0.p0, xpu7.p0]}]"], "there is no XPU 7; topology.xpus is 2"),
-    (["topology.links=[{between: [sw0, sw0]}]"], "joins two switches"),
+    (["topology.links=[{between: [sw0, sw0]}]"], "joins a switch with itself"),
+    (["topology.mesh={rows: 3, columns: 3}"], "topology.mesh: has 9 places, and topology.xpus is 2; write one number"),
+    (["topology.mesh=on"], "topology.mesh: is no map of keys and values"),
+    (["topology.mesh={rows: 1, columns: 2}", "faults=[{at_s: 0, link: sw1-sw0, down: on}]"],
+     "faults[0].link: there is no sw1-sw0; write the port of an XPU, xpu0.p0, two switches that are joined, sw0-sw1, or all"),
+    (["topology.mesh={rows: 1, columns: 2}", "faults=[{at_s: 0, link: sw0-sw1, pfc_storm: {classes: [1]}}]"],
+     "faults[0].link: sw0-sw1 joins two switches"),
     (["topology.links=[{between: [xpu0.p0, xpu1.p0]}, {between: [xpu0.p0, sw0]}]"], "xpu0.p0 is an end of two links"),
     (["topology.links=[{between: [xpu0.p1, xpu1.p0]}]"], "XPU 0 has the ports [1]; an XPU has 1, 2 or 4, numbered from 0"),
     (["load=[{}, {}]"], "load[1].vcs: VC 0 of XPU 0 is of load load0, and a VC has one receiver"),
     (["faults=[{at_s: 0, link: xpu5.p0, down: on}]"], "faults[0].link: there is no xpu5.p0"),
     (["faults=[{at_s: 0, switch: sw4, process: stop}]"], "faults[0].switch: there is no sw4; there are d0, sw0"),
-    (["topology.mesh=on", "faults=[{at_s: 0, link: xpu0.p0, down: on}]"], "xpu0.p0 is a direct link"),
+    (["topology.direct=on", "faults=[{at_s: 0, link: xpu0.p0, down: on}]"], "xpu0.p0 is a direct link"),
     (["expect={counters: [{nodes: d9, name: a}]}"], "expect.counters[0].nodes: d9 is no node"),
     (["expect={received: [{load: x}]}"], "expect.received[0].load: there is no load x"),
     (["expect={received: [{load: load0}]}"], "expect.received[0]: has no bound, and so expects nothing"),
@@ -87,12 +141,19 @@ def test_what_cannot_be(tmp_path, sets, message):
     assert message in refused(tmp_path, *sets)
 
 
+# sw0 and sw1 are the leaves.
+LEAVES_AND_SPINES = "topology.links=[" + ", ".join(
+    [f"{{between: [xpu{x}.p0, sw{x // 2}]}}" for x in range(4)] +
+    [f"{{between: [sw{leaf}, sw{spine}]}}" for leaf in (0, 1) for spine in (2, 3, 3)]) + "]"
+
 SHAPES = {
     "planes": ["topology.planes=2", "topology.switches=2"],
     "planes at one switch": ["topology.planes=2"],
     "four planes, daemons": ["topology.planes=4", "topology.switches=3", "topology.daemons=2"],
     "shared ports": ["topology.xpus_per_port=2"],
-    "mesh": ["topology.mesh=on", "topology.daemons=4"],
+    "direct": ["topology.direct=on", "topology.daemons=4"],
+    "mesh": ["topology.mesh={rows: 2, columns: 2}", "topology.planes=2"],
+    "leaves and spines": ["topology.switches=4", LEAVES_AND_SPINES],
     "links": ["topology.links=[" + ", ".join(f"{{between: [xpu{x}.p{p}, sw{p}]}}" for x in range(4) for p in range(2)) + "]",
               "topology.switches=2"],
 }
@@ -119,7 +180,7 @@ def test_generated_configurations_are_taken(tmp_path, shape, encapsulation):
     made = plan.make(read(tmp_path, ["topology.xpus=4", f"encapsulation={encapsulation}", *SHAPES[shape]]))
     assert plan.Plan.from_json(made.to_json()) == made
     said = check_all(made, tmp_path)
-    if shape != "mesh":
+    if shape != "direct":
         assert said == ""
 
 

@@ -19,7 +19,8 @@ SMALL = {
     "incast-rccc": ["topology.xpus=9", "load[0].iterations=5"],
     "incast-taildrop": ["load[0].iterations=10"],
     "incast-trim": ["load[0].iterations=10"],
-    "mesh-4": ["load[0].duration_s=1"],
+    "direct-4": ["load[0].duration_s=1"],
+    "mesh-9": ["load[0].duration_s=2", "faults[0].at_s=0.5", "faults[0].for_s=0.5"],
     "pfc-storm": ["load[0].duration_s=3", "load[1].duration_s=3", "faults[0].at_s=0.5", "faults[0].for_s=1.5",
                   "expect.pfc_received={min: 10}"],
     "plane-dies": ["topology.xpus=4", "load[0].duration_s=4", "faults[0].at_s=1", "faults[0].for_s=1"],
@@ -42,7 +43,7 @@ def test_scenario(tmp_path, name):
     out = tmp_path / "out"
     said, told = lab.run("--out", out, lab.ROOT / f"conf/lab/{name}.yaml", sets=SMALL[name])
     report = lab.report(out)
-    assert said.startswith(f"{name}: passed\n") and "lab: starting sw0" in told or name == "mesh-4"
+    assert said.startswith(f"{name}: passed\n") and "lab: starting sw0" in told or name == "direct-4"
     assert report["verdict"]["pass"] and not report["problems"]
     names = {series["name"] for series in report["series"]}
     assert {"goodput", "plane_throughput"} <= names, names

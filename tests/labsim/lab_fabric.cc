@@ -17,6 +17,8 @@
 namespace suede::lab {
 namespace {
 
+constexpr uint32_t kRelayed = 64;  // frames between two switches at once
+
 // The PCI addresses stand for devices, which nobody opens.
 std::string DeviceOf(uint32_t number) {
   return absl::StrFormat("%04x:%02x:%02x.0", number / 1024, number / 32 % 32, number % 32);
@@ -158,14 +160,14 @@ absl::StatusOr<std::unique_ptr<LabFabric>> LabFabric::Build(
   for (const auto& at : built->switches_) {
     for (const SwitchPortConfig& port : at->config.ports) {
       const PlanLink* const link = LinkAt(plan, at->name, ForeignJson(port.name));
-      if (absl::Status status = built->AddLink(*link, endpoints); !status.ok()) return status;
+      if (absl::Status status = built->AddLink(*at, *link, endpoints); !status.ok()) return status;
     }
   }
   for (const PlanLink& link : plan.links) {
     if (built->SwitchNamed(link.a.node) != nullptr || built->SwitchNamed(link.b.node) != nullptr) {
       continue;
     }
-    if (absl::Status status = built->AddLink(link, endpoints); !status.ok()) return status;
+    if (absl::Status status = built->AddCable(link, endpoints); !status.ok()) return status;
   }
   for (const auto& at : built->switches_) {
     for (const SwitchAddressConfig& address : at->config.addresses) {
@@ -206,36 +208,64 @@ LabSwitch* LabFabric::SwitchNamed(const std::string& name) const {
   return nullptr;
 }
 
-absl::Status LabFabric::AddLink(const PlanLink& link,
-                                const std::map<std::string, Config>& endpoints) {
-  const bool a_is_switch = SwitchNamed(link.a.node) != nullptr;
-  LabSwitch* const at = SwitchNamed(a_is_switch ? link.a.node : link.b.node);
-  if (at == nullptr) {
-    SimNetwork* const cable = cables_.emplace_back(std::make_unique<SimNetwork>(0)).get();
-    cable->SetCable(link.delay);
-    networks_.push_back(cable);
-    for (const PlanEnd* end : {&link.a, &link.b}) {
-      auto port = AddPort(cable, *end, link, endpoints);
-      if (!port.ok()) return port.status();
-    }
-    return absl::OkStatus();
+absl::Status LabFabric::AddCable(const PlanLink& link,
+                                 const std::map<std::string, Config>& endpoints) {
+  SimNetwork* const cable = cables_.emplace_back(std::make_unique<SimNetwork>(0)).get();
+  cable->SetCable(link.delay);
+  networks_.push_back(cable);
+  for (const PlanEnd* end : {&link.a, &link.b}) {
+    auto port = AddPort(cable, *end, link, endpoints);
+    if (!port.ok()) return port.status();
   }
-  const PlanEnd& near = a_is_switch ? link.a : link.b;
-  auto far = AddPort(at->network.get(), a_is_switch ? link.b : link.a, link, endpoints);
+  return absl::OkStatus();
+}
+
+absl::Status LabFabric::AddLink(LabSwitch& at, const PlanLink& link,
+                                const std::map<std::string, Config>& endpoints) {
+  const bool is_a = link.a.node == at.name;
+  const bool is_trunk = SwitchNamed(link.a.node) != nullptr && SwitchNamed(link.b.node) != nullptr;
+  auto far = is_trunk ? FarEndOf(at, link)
+                      : AddPort(at.network.get(), is_a ? link.b : link.a, link, endpoints);
   if (!far.ok()) return far.status();
-  const uint32_t number = at->PortNamed(near.port);
-  at->ports.push_back(*far);
-  at->rate_bps.push_back(static_cast<uint64_t>(std::llround(link.rate_gbps * 1e9)));
-  const SwitchPortConfig& own = at->config.ports[number];
-  at->network->Change(*far, [&](fabric::Switch& the_switch, uint32_t port) {
+  const uint32_t number = at.PortNamed(is_a ? link.a.port : link.b.port);
+  at.ports.push_back(*far);
+  at.rate_bps.push_back(static_cast<uint64_t>(std::llround(link.rate_gbps * 1e9)));
+  const SwitchPortConfig& own = at.config.ports[number];
+  at.network->Change(*far, [&](fabric::Switch& the_switch, uint32_t port) {
     fabric::ImpairmentParams in = OnCable(own.impair_in, link);
-    in.rate_bps = WithoutCable(in.rate_bps, at->rate_bps[number]);
+    in.rate_bps = WithoutCable(in.rate_bps, at.rate_bps[number]);
     the_switch.port(port).in().Set(in);
-    fabric::ImpairmentParams out = OnCable(own.impair_out, link);
-    KeepRate(own, at->rate_bps[number], &out);
+    // The far switch has the delay of a link between two.
+    fabric::ImpairmentParams out =
+        is_trunk ? ImpairmentOf(own.impair_out) : OnCable(own.impair_out, link);
+    KeepRate(own, at.rate_bps[number], &out);
     the_switch.port(port).out().Set(out);
   });
   return absl::OkStatus();
+}
+
+absl::StatusOr<SimPort*> LabFabric::FarEndOf(LabSwitch& at, const PlanLink& link) {
+  Trunk& trunk = trunks_[&link];
+  const size_t end = trunk.end[0] == nullptr ? 0 : 1;
+  trunk.network[end] = at.network.get();
+  trunk.end[end] = at.network->AddPort(kRelayed, kRelayed, {.bits_per_ns = link.rate_gbps});
+  trunk.end[end]->SetObeysPfc(false);
+  return trunk.end[end];
+}
+
+void LabFabric::Relay() {
+  Frame* frames[kRelayed];
+  for (auto& [link, trunk] : trunks_) {
+    for (const size_t from : {0, 1}) {
+      SimPort* const port = trunk.end[from];
+      while (const uint32_t count = port->Receive(frames, kRelayed)) {
+        for (uint32_t i = 0; i < count; ++i) {
+          trunk.network[1 - from]->Enter(trunk.end[1 - from], {frames[i]->data, frames[i]->length});
+        }
+        port->Release(frames, count);
+      }
+    }
+  }
 }
 
 absl::StatusOr<SimPort*> LabFabric::AddPort(SimNetwork* network, const PlanEnd& end,
@@ -285,6 +315,7 @@ Time LabFabric::next_event() const {
 
 void LabFabric::AdvanceTo(Time time) {
   for (SimNetwork* network : networks_) network->AdvanceTo(time);
+  Relay();
 }
 
 uint64_t LabFabric::digest() const {

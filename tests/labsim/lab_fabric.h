@@ -58,9 +58,14 @@ class LabFabric {
 
  private:
   absl::Status AddSwitch(const PlanNode& node, const Plan& plan);
-  absl::Status AddLink(const PlanLink& link, const std::map<std::string, Config>& endpoints);
+  absl::Status AddCable(const PlanLink& link, const std::map<std::string, Config>& endpoints);
+  // Gives the switch's next port its far end.
+  absl::Status AddLink(LabSwitch& at, const PlanLink& link,
+                       const std::map<std::string, Config>& endpoints);
   absl::StatusOr<SimPort*> AddPort(SimNetwork* network, const PlanEnd& end, const PlanLink& link,
                                    const std::map<std::string, Config>& endpoints);
+  absl::StatusOr<SimPort*> FarEndOf(LabSwitch& at, const PlanLink& link);
+  void Relay();
   absl::Status Impair(LabSwitch& at, uint32_t port, const PlanAction& action);
 
   std::vector<std::unique_ptr<LabSwitch>> switches_;
@@ -68,6 +73,12 @@ class LabFabric {
   std::vector<SimNetwork*> networks_;  // all of them
   std::map<std::pair<std::string, std::string>, SimPort*> ports_;
   std::map<const SimPort*, SimNetwork*> networks_of_;
+  // A link between two switches: what arrives at one end enters the other's network.
+  struct Trunk {
+    SimPort* end[2] = {};
+    SimNetwork* network[2] = {};
+  };
+  std::map<const PlanLink*, Trunk> trunks_;
 };
 
 }  // namespace suede::lab

@@ -242,10 +242,6 @@ void CheckNames(Reader& r, const Plan& plan) {
       if (!is_there(end->node))
         r.Fail(absl::StrCat("links[", i, "]"), "there is no node " + end->node);
     }
-    if (!r.ok()) return;
-    if (node_named(link.a.node)->is_switch && node_named(link.b.node)->is_switch) {
-      r.Fail(absl::StrCat("links[", i, "]"), "joins two switches, and a fabric has one hop");
-    }
   }
   for (const PlanLoad& load : plan.loads) {
     for (const PlanProcess& process : load.processes) {

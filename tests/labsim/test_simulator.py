@@ -160,9 +160,34 @@ def test_a_plane_dies_and_nothing_is_lost(tmp_path, seed):
 
 
 def test_direct_links(tmp_path):
-    plan = plan_of((CONF / "mesh-4.yaml").read_text(encoding="utf-8"), tmp_path,
+    plan = plan_of((CONF / "direct-4.yaml").read_text(encoding="utf-8"), tmp_path,
                    ["topology.link={rate_gbps: 1, delay_us: 2}", "load[0].duration_s=0.1"])
     assert not plan.of_kind("switch")
+    assert not failed(plan, json.loads(simulate(plan, tmp_path)))
+
+
+def test_each_hop_of_a_mesh_takes_its_time(tmp_path):
+    """XPU 1 is 3 links away, XPU 8 is 6, and each has a delay of 5 us each way."""
+    text = """\
+version: 1
+name: hops
+topology: {xpus: 9, mesh: {rows: 3, columns: 3}, link: {rate_gbps: 100, delay_us: 5}}
+load:
+  - {name: near, mode: latency, source: 0, destinations: 1, count: 50, size: 8}
+  - {name: far, mode: latency, source: 0, destinations: 8, count: 50, size: 8, vcs: [1]}
+"""
+    plan = plan_of(text, tmp_path)
+    report = json.loads(simulate(plan, tmp_path))
+    assert not failed(plan, report)
+    near, far = (next(each for each in report["load"] if each["name"] == f"{name}.client")["result"]["results"][0]["latency"]
+                 ["p50_seconds"] for name in ("near", "far"))
+    assert near > 30e-6 and 29e-6 < far - near < 45e-6
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_link_between_switches_is_cut(tmp_path, seed):
+    plan = plan_of((CONF / "mesh-9.yaml").read_text(encoding="utf-8"), tmp_path, [
+        "topology.link={rate_gbps: 1, delay_us: 2}", "load[0].duration_s=0.2", "faults[0].at_s=0.05", "faults[0].for_s=0.1"], seed)
     assert not failed(plan, json.loads(simulate(plan, tmp_path)))
 
 

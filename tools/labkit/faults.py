@@ -45,6 +45,8 @@ def _make(scenario, topology, plan, spec, path):
         what = {"stop": "is stopped", "kill": "is killed"}[spec["process"]]
     elif spec["pfc_storm"]:
         link = _links(scenario, topology, spec, path)[0]
+        if link.port is None:
+            raise scenario.error(f"{path}.link", f"{spec['link']} joins two switches, and an XPU sends PFC frames; name its port")
         storm = {"link": link.number, **spec["pfc_storm"]}
         begin, end = [{"kind": "pfc_storm", **storm}], [{"kind": "pfc_calm", **storm}]
         where = spec["link"]
@@ -90,12 +92,13 @@ def _links(scenario, topology, spec, path):
     if spec["link"] == "all":
         links = [link for link in topology.links if link.switch]
     elif spec["link"]:
-        port = topology.port_of(spec["link"])
-        if port is None:
-            raise scenario.error(f"{path}.link", f"there is no {spec['link']}; write the port of an XPU, xpu0.p0, or all")
-        links = [port.link]
+        link = topology.link_of(spec["link"])
+        if link is None:
+            raise scenario.error(f"{path}.link", f"there is no {spec['link']}; write the port of an XPU, xpu0.p0, two switches "
+                                 "that are joined, sw0-sw1, or all")
+        links = [link]
     elif spec["switch"]:
-        links = [link for link in topology.links if link.switch == spec["switch"]]
+        links = [link for link in topology.links if link.is_at(spec["switch"])]
     else:
         links = [link for link in topology.links if link.plane == spec["plane"] and link.switch]
     key = next(k for k in ("link", "switch", "plane") if spec[k] is not None)
@@ -109,11 +112,11 @@ def _links(scenario, topology, spec, path):
 
 
 def _of_link(scenario, topology, link, spec):
-    """(actions, actions that undo them) at the switch's port."""
-    port = link.port.name
+    """(actions, actions that undo them) at the switch's port; at that of the named switch, where the link joins two."""
+    node = spec["switch"] or link.switch
     if spec["admin_down"]:
-        return tuple([{"kind": "rpc", "node": link.switch, "method": "ports.set_admin",
-                       "params": {"port": port, "admin": admin}}] for admin in ("down", "up"))
+        return tuple([{"kind": "rpc", "node": node, "method": "ports.set_admin",
+                       "params": {"port": link.name, "admin": admin}}] for admin in ("down", "up"))
     values = {"down": "on"} if spec["down"] else dict(spec["impair"])
     if "hole_classes" in values:
         values["hole_classes"] = ",".join(map(str, values["hole_classes"]))
@@ -121,11 +124,12 @@ def _of_link(scenario, topology, link, spec):
         values["hole_destinations"] = _holes(scenario, topology, link, values.pop("hole_xpus"))
     begin, end = [], []
     for direction in ("in", "out") if spec["direction"] == "both" else (spec["direction"],):
-        before = {"rate_gbps": link.rate_gbps if direction == "in" else 0, "delay_us": link.delay_us}
+        before = {"rate_gbps": link.rate_gbps if direction == "in" and link.port else 0,
+                  "delay_us": link.delay_us if direction == "in" or link.port else 0}
         undo = {key: before.get(key, NEUTRAL.get(key, 0)) for key in values}
         for actions, params in ((begin, values), (end, undo)):
-            actions.append({"kind": "rpc", "node": link.switch, "method": "impair.set",
-                            "params": {"port": port, "direction": direction, **params}})
+            actions.append({"kind": "rpc", "node": node, "method": "impair.set",
+                            "params": {"port": link.name, "direction": direction, **params}})
     return begin, end
 
 
@@ -134,7 +138,7 @@ def _holes(scenario, topology, link, xpus):
     result = []
     for xpu in xpus:
         for port in topology.ports_of(xpu):
-            if port.link.switch == link.switch:
+            if port.link.switch in topology.distances[link.switch]:
                 result.append(port.mac if scenario["encapsulation"].startswith("udp") else
                               str(plans.forwarding_address(topology, port, xpu)))
     return ",".join(dict.fromkeys(result)) or "none"

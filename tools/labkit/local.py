@@ -244,10 +244,10 @@ class Local(backends.Backend):
         return max(limit if isinstance(limit, int) else 2048 for limit in limits) + 256
 
     def device(self, node, port, number, _config):
-        """The memif of a port. Switches are servers; of a direct link the end a is."""
+        """The memif of a port. A switch is the server of an endpoint; of two of a kind the end a is."""
         index, link, end = self.link_at(node.name, port["name"])
         ends = [self.plan.node(link[each]["node"]).kind for each in "ab"]
-        serves = node.kind == "switch" or "switch" not in ends and end == "a"
+        serves = end == "a" if ends[0] == ends[1] else node.kind == "switch"
         directory = self.directory
         return (f"net_memif{number},role={'server' if serves else 'client'},id=0,socket={directory}/{index}.memif,"
                 f"socket-abstract=no,bsize={max(2304, self.frame_bytes())}")

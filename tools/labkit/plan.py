@@ -112,7 +112,7 @@ def make(scenario):
     links = []
     for link in topology.links:
         near, far = ({"node": node, "port": port} for node, port in link.ends())
-        links.append({"a": near, "b": far, "plane": link.plane, "xpus": link.port.xpus,
+        links.append({"a": near, "b": far, "plane": link.plane, "xpus": link.port.xpus if link.port else [],
                       "rate_gbps": link.rate_gbps, "delay_us": link.delay_us})
     plan = Plan(name=scenario.name, seed=scenario["seed"], encapsulation=scenario["encapsulation"],
                 timeout_s=scenario["timeout_s"], sample_ms=scenario["sample_ms"], nodes=nodes, links=links,
@@ -246,23 +246,29 @@ def _switch(scenario, topology, name, number):
     of_port = extra.pop("port", {}) or {}
     ports, addresses = [], []
     for link in topology.links:
-        if link.switch != name:
+        if not link.is_at(name):
             continue
-        entry = {"name": link.port.name, **DESCRIPTORS}
+        entry = {"name": link.name, **DESCRIPTORS}
         if link.rate_gbps:
             entry["rate_gbps"] = link.rate_gbps
-        if len(link.port.xpus) > 1:
+        if link.port and len(link.port.xpus) > 1:
             entry["hairpin"] = "on"
-        for key, limits in (("impair_in", ("rate_gbps", "delay_us")), ("impair_out", ("delay_us",))):
+        # Between switches each direction has the rate of the output, and the delay at the input.
+        for key, limits in (("impair_in", ("rate_gbps", "delay_us") if link.port else ("delay_us",)),
+                            ("impair_out", ("delay_us",) if link.port else ())):
             values = {limit: getattr(link, limit) for limit in limits if getattr(link, limit)}
             if values:
                 entry[key] = values
         ports.append(merged(entry, of_port))
+    for port in topology.ports:
+        way = topology.way(name, port) if port.link.switch else None
+        if way is None:
+            continue
         if encap.startswith("udp"):
-            addresses.append({"mac": link.port.mac, "port": link.port.name})
+            addresses.append({"mac": port.mac, "port": way.name})
         else:
-            addresses += [{"forwarding_address": forwarding_address(topology, link.port, xpu), "port": link.port.name}
-                          for xpu in link.port.xpus]
+            addresses += [{"forwarding_address": forwarding_address(topology, port, xpu), "port": way.name}
+                          for xpu in port.xpus]
     return merged({
         "version": 1,
         "name": name,

@@ -101,7 +101,7 @@ class _Reader:
         if isinstance(node, yaml.ScalarNode) and node.tag.endswith(":null"):
             pass
         elif not isinstance(node, yaml.MappingNode):
-            self.complain(node, path or "the file", "is no map of keys and values")
+            self.complain(node, path.rstrip(".") or "the file", "is no map of keys and values")
             return values
         else:
             for name, name_node, value in self.names(node, path):
@@ -260,7 +260,7 @@ def _short(text):
 
 def _is_action(key):
     """A map whose absence means something."""
-    return key.name in ("impair", "pfc_storm")
+    return key.name in ("impair", "pfc_storm", "mesh")
 
 
 def nearest(name, names):

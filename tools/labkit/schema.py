@@ -176,12 +176,16 @@ TOPOLOGY = (
     Key("lcores", "int", "Lcores of each daemon, over which its XPUs are spread. An lcore serves 64 clients: XPUs times "
         "loads.", 1, low=1, high=16),
     Key("xpus_per_port", "int", "XPUs of a daemon that share one port and link.", 1, low=1, high=256),
-    Key("mesh", "switch", "Direct links between XPUs instead of switches: three or five XPUs have one link for each "
+    Key("direct", "switch", "Direct links between XPUs instead of switches: three or five XPUs have one link for each "
         "pair, two one for each plane, and four have two links between 0 and 1 and between 2 and 3, for an XPU has "
         "1, 2 or 4 ports.", False),
+    Key("mesh", "map", "A mesh of switches: one for each XPU and plane, joined with its neighbours.", keys=(
+        Key("rows", "int", "Switches in a column.", REQUIRED, low=1, high=32),
+        Key("columns", "int", "Switches in a row.", REQUIRED, low=1, high=32),
+        Key("layers", "int", "Such planes above each other.", 1, low=1, high=32))),
     Key("link", "map", "All links.", keys=LINK),
-    Key("links", "list", "The links one by one, instead of switches by planes, or mesh.", keys=(
-        Key("between", "texts", "Its two ends: xpu0.p1 is port 1 of XPU 0, sw0 is a switch.", REQUIRED),
+    Key("links", "list", "The links one by one, instead of switches by planes.", keys=(
+        Key("between", "texts", "Its two ends: xpu0.p1 is port 1 of XPU 0, sw0 is a switch. Several links may join two switches.", REQUIRED),
         Key("rate_gbps", "number", "As in link.", unit="Gbit/s", high=3200, shown="link's"),
         Key("delay_us", "number", "As in link.", unit="µs", high=10000000, shown="link's"))),
 )

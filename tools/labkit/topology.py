@@ -28,22 +28,25 @@ class Port:
 
 @dataclasses.dataclass
 class Link:
-    """From a daemon's port to a switch's port of the same name, or to another daemon's port."""
+    """From a daemon's port to a switch's port of the same name, or to another daemon's port; or from switch to switch."""
     number: int
-    port: Port
+    port: Port = None
     switch: str = None
     other: Port = None
+    far_switch: str = None
     rate_gbps: float = 0
     delay_us: float = 0
-
-    @property
-    def plane(self):
-        return self.port.index
+    plane: int = 0
+    name: str = ""  # of its ports
 
     def ends(self):
         """(node, port) of both."""
-        far = (self.switch, self.port.name) if self.switch else (self.other.daemon, self.other.name)
-        return (self.port.daemon, self.port.name), far
+        near = self.port.daemon if self.port else self.far_switch
+        far = (self.switch, self.name) if self.switch else (self.other.daemon, self.other.name)
+        return (near, self.name), far
+
+    def is_at(self, switch):
+        return switch in (self.switch, self.far_switch)
 
 
 @dataclasses.dataclass
@@ -52,7 +55,43 @@ class Topology:
     switches: list  # names
     ports: list
     links: list
-    several_at_one: bool  # XPUs have several ports at one switch, so addresses tell ports apart
+    is_mesh: bool = False  # of switches: the dimension decides between ways of one length
+
+    def __post_init__(self):
+        self.trunks = {name: [] for name in self.switches}  # switch -> (neighbour, link) of its links to other switches
+        for link in self.links:
+            if link.far_switch:
+                self.trunks[link.switch].append((link.far_switch, link))
+                self.trunks[link.far_switch].append((link.switch, link))
+        self.distances = {name: self._distances(name) for name in self.switches}
+        # XPUs have several ports at joined switches, so addresses tell ports apart.
+        self.several_at_one = any(
+            self.joins(a, b) for xpus in self.daemons.values() for xpu in xpus
+            for a, b in itertools.combinations([p for p in self.ports_of(xpu) if p.link.switch], 2))
+
+    def _distances(self, switch):
+        """{name: hops} of the switches that it is joined with."""
+        result, edge = {switch: 0}, [switch]
+        for hops in itertools.count(1):
+            edge = [far for far in dict.fromkeys(far for name in edge for far, _ in self.trunks[name]) if far not in result]
+            if not edge:
+                return result
+            result.update(dict.fromkeys(edge, hops))
+
+    def joins(self, a, b):
+        """Whether two ports are at one switch, or at switches with a way between them."""
+        return bool(b.link.switch) and b.link.switch in self.distances.get(a.link.switch, ())
+
+    def way(self, switch, port):
+        """The link by which frames for a daemon's port leave a switch, on a shortest way; None: there is none. Destinations
+        spread over ways of one length, but for a mesh, where the first dimension comes first."""
+        if port.link.switch == switch:
+            return port.link
+        left = self.distances[switch].get(port.link.switch)
+        if left is None:
+            return None
+        ways = [link for far, link in self.trunks[switch] if self.distances[far].get(port.link.switch) == left - 1]
+        return ways[0 if self.is_mesh else port.xpus[0] % len(ways)]
 
     def ports_of(self, xpu):
         return [port for port in self.ports if xpu in port.xpus]
@@ -68,12 +107,17 @@ class Topology:
         found = [p for p in self.ports_of(int(match[1])) if p.index == int(match[2])]
         return found[0] if found else None
 
+    def link_of(self, text):
+        """The link of the port xpu3.p0, or between the switches sw0-sw1, or None."""
+        port = self.port_of(text)
+        return port.link if port else next((link for link in self.links if link.far_switch and link.name == text), None)
+
     def reaches(self, own):
         """The ports that the own one sends to, one for each XPU or group of XPUs."""
         link = own.link
         if link.other:
             return [link.other if link.port is own else link.port]
-        at = [p for p in self.ports if p.link.switch == link.switch]
+        at = [p for p in self.ports if self.joins(own, p)]
         result = {}
         for port in at:
             key = tuple(port.xpus)
@@ -92,6 +136,8 @@ def build(scenario):
     names = {f"d{i}": list(range(i * count // daemons, (i + 1) * count // daemons)) for i in range(daemons)}
     if spec["links"]:
         topology = _one_by_one(scenario, names)
+    elif spec["direct"]:
+        topology = _direct(scenario, names)
     elif spec["mesh"]:
         topology = _mesh(scenario, names)
     else:
@@ -103,7 +149,7 @@ def build(scenario):
 def _planes(scenario, daemons):
     spec = scenario["topology"]
     if spec["switches"] == 0:
-        raise scenario.error("topology.switches", "0 switches join no XPUs; write 1 or more, mesh: on, or links")
+        raise scenario.error("topology.switches", "0 switches join no XPUs; write 1 or more, direct: on, mesh, or links")
     if spec["switches"] > spec["planes"]:
         raise scenario.error("topology.switches", f"{spec['switches']} switches serve {spec['planes']} planes; write "
                              f"{spec['planes']} or less")
@@ -113,21 +159,56 @@ def _planes(scenario, daemons):
         for first in range(0, len(xpus), share):
             for plane in range(spec["planes"]):
                 port = Port(daemon, f"x{xpus[first]}p{plane}", plane, xpus[first:first + share])
-                port.link = Link(len(links), port, switch=f"sw{plane % spec['switches']}", **spec["link"])
+                port.link = _link_to_switch(links, port, f"sw{plane % spec['switches']}", spec["link"])
                 ports.append(port)
                 links.append(port.link)
-    return Topology(daemons, [f"sw{i}" for i in range(spec["switches"])], ports, links,
-                    spec["switches"] < spec["planes"])
+    return Topology(daemons, [f"sw{i}" for i in range(spec["switches"])], ports, links)
+
+
+def _link_to_switch(links, port, switch, values):
+    return Link(len(links), port, switch=switch, plane=port.index, name=port.name, **values)
+
+
+def _trunk(links, near, far, plane, values):
+    """A link between two switches; further ones between the same two are named sw0-sw1.2, ..."""
+    name = f"{near}-{far}"
+    count = sum(1 for each in links if each.far_switch and each.name.partition(".")[0] == name)
+    return Link(len(links), switch=near, far_switch=far, plane=plane, name=f"{name}.{count + 1}" if count else name, **values)
 
 
 def _mesh(scenario, daemons):
+    """A switch for each XPU and plane: sw0 to swN-1 of plane 0 in rows, the next N of plane 1. Links of a dimension have
+    lower numbers than those of the next one: columns, rows, layers."""
+    spec = scenario["topology"]
+    sides = [spec["mesh"][key] for key in ("columns", "rows", "layers")]
+    count = sides[0] * sides[1] * sides[2]
+    if count != spec["xpus"]:
+        raise scenario.error("topology.mesh", f"has {count} places, and topology.xpus is {spec['xpus']}; write one number")
+    if spec["xpus_per_port"] != 1:
+        raise scenario.error("topology.xpus_per_port", "XPUs of a mesh share no ports; remove it")
+    ports, links = [], []
+    for daemon, xpus in daemons.items():
+        for xpu in xpus:
+            for plane in range(spec["planes"]):
+                port = Port(daemon, f"x{xpu}p{plane}", plane, [xpu])
+                port.link = _link_to_switch(links, port, f"sw{plane * count + xpu}", spec["link"])
+                ports.append(port)
+                links.append(port.link)
+    for plane in range(spec["planes"]):
+        for side, step in zip(sides, (1, sides[0], sides[0] * sides[1])):
+            for at in (each for each in range(count) if each // step % side < side - 1):
+                links.append(_trunk(links, f"sw{plane * count + at}", f"sw{plane * count + at + step}", plane, spec["link"]))
+    return Topology(daemons, [f"sw{i}" for i in range(count * spec["planes"])], ports, links, is_mesh=True)
+
+
+def _direct(scenario, daemons):
     spec = scenario["topology"]
     count = spec["xpus"]
     if spec["xpus_per_port"] != 1:
-        raise scenario.error("topology.xpus_per_port", "XPUs of a mesh share no ports; remove it")
+        raise scenario.error("topology.xpus_per_port", "XPUs with direct links share no ports; remove it")
     if count > 5:
-        raise scenario.error("topology.mesh", f"a mesh of {count} XPUs takes {count - 1} ports of each, and an XPU has 4 "
-                             "at most; take switches, or 5 XPUs or less")
+        raise scenario.error("topology.direct", f"direct links of {count} XPUs take {count - 1} ports of each, and an XPU has 4 "
+                             "at most; take switches, a mesh, or 5 XPUs or less")
     pairs = list(itertools.combinations(range(count), 2))
     if count == 2:
         pairs *= spec["planes"]
@@ -153,9 +234,9 @@ def _one_by_one(scenario, daemons):
             if match[3] is not None and int(match[3]) >= spec["switches"]:
                 raise scenario.error(path + ".between", f"there is no {text}; topology.switches is {spec['switches']}")
             sides.append(text if match[3] is not None else (int(match[1]), int(match[2])))
-        if all(isinstance(side, str) for side in sides):
-            raise scenario.error(path + ".between", "joins two switches; a fabric has one hop, so an end is an XPU's")
-        if isinstance(sides[0], str):
+        if sides[0] == sides[1]:
+            raise scenario.error(path + ".between", "joins a switch with itself; name two ends")
+        if isinstance(sides[0], str) and not isinstance(sides[1], str):
             sides.reverse()
         values = {k: link[k] if link[k] is not None else spec["link"][k] for k in ("rate_gbps", "delay_us")}
         ends.append((*sides, values))
@@ -165,7 +246,7 @@ def _one_by_one(scenario, daemons):
 def _joined(scenario, daemons, ends):
     """Ports by (xpu, index); without an index the next one of the XPU."""
     ports, links = {}, []
-    where = "topology.links" if scenario["topology"]["links"] else "topology.mesh"
+    where = "topology.links" if scenario["topology"]["links"] else "topology.direct"
 
     def port_at(xpu, index):
         if index is None:
@@ -177,23 +258,27 @@ def _joined(scenario, daemons, ends):
         return ports[xpu, index]
 
     for near, far, values in ends:
-        link = Link(len(links), port_at(*near), **values)
-        link.port.link = link
+        if isinstance(near, str):
+            links.append(_trunk(links, near, far, 0, values))
+            continue
+        port = port_at(*near)
         if isinstance(far, str):
-            link.switch = far
+            port.link = _link_to_switch(links, port, far, values)
         else:
-            link.other = port_at(*far)
-            link.other.link = link
-        links.append(link)
+            other = port_at(*far)
+            port.link = other.link = Link(len(links), port, other=other, plane=port.index, name=port.name, **values)
+        links.append(port.link)
     for xpu in range(scenario["topology"]["xpus"]):
         own = sorted(index for each, index in ports if each == xpu)
         if own != list(range(len(own))) or len(own) not in (1, 2, 4):
             raise scenario.error(where, f"XPU {xpu} has the ports {own}; an XPU has 1, 2 or 4, numbered from 0")
-    switches = sorted({link.switch for link in links if link.switch})
-    several = any(len({p.link.switch for p in each}) < len(each) for each in (
-        [p for (x, _), p in ports.items() if x == xpu and p.link.switch] for xpu in range(scenario["topology"]["xpus"])))
-    ordered = [ports[key] for key in sorted(ports)]
-    return Topology(daemons, switches, ordered, links, several)
+    switches = sorted({name for link in links for name in (link.switch, link.far_switch) if name}, key=lambda name: int(name[2:]))
+    topology = Topology(daemons, switches, [ports[key] for key in sorted(ports)], links)
+    for link in links:
+        if link.far_switch:
+            link.plane = min((p.index for p in topology.ports if topology.distances[link.switch].get(p.link.switch) is not None),
+                             default=0)
+    return topology
 
 
 def _most_clients(scenario, xpus):
@@ -218,7 +303,7 @@ def _check_limits(scenario, topology):
             raise scenario.error("topology.daemons", f"{daemon} has {count} ports, and a process has {most} at most; "
                                  "spread the XPUs over more daemons, or let them share ports (xpus_per_port)")
     for switch in topology.switches:
-        count = sum(1 for link in topology.links if link.switch == switch)
+        count = sum(1 for link in topology.links if link.is_at(switch))
         if not 2 <= count <= most:
             raise scenario.error("topology.switches", f"{switch} has {count} ports, and a switch has 2 to {most}; "
                                  "take more switches, or let XPUs share ports (xpus_per_port)")
