@@ -130,6 +130,7 @@ PortParams PortParamsOf(const Config& config, const PortConfig& port,
                         const MacAddress& device_mac) {
   return {.rules = RulesOf(port),
           .session = port.session,
+          .hop_limit = port.hop_limit,
           .tagged = port.vid.has_value(),
           .vid = port.vid.value_or(0),
           .mac = port.mac.value_or(device_mac),

@@ -22,6 +22,8 @@ bool Do(switch_request::State& state, const fabric::Switch& the_switch, Time now
   for (; state.next_port < end; ++state.next_port) {
     const uint32_t port = state.next_port;
     const fabric::Output& output = the_switch.port(port).output();
+    state.without_hops[port] = the_switch.port(port).without_hops();
+    state.too_old[port] = output.too_old();
     const fabric::ClassMask paused = output.pauses().asked(now);
     const fabric::ClassMask pausing = the_switch.params().ports[port].pfc.on
                                           ? the_switch.buffer().paused(port)

@@ -34,8 +34,11 @@ struct SwitchQueueState {
 namespace switch_request {
 
 struct State {
-  explicit State(uint32_t ports) : queues(size_t{ports} * fabric::kClasses) {}
-  std::vector<SwitchQueueState> queues;  // [port * kClasses + class]
+  explicit State(uint32_t ports)
+      : queues(size_t{ports} * fabric::kClasses), without_hops(ports), too_old(ports) {}
+  std::vector<SwitchQueueState> queues;        // [port * kClasses + class]
+  std::vector<fabric::DropNote> without_hops;  // [port]
+  std::vector<fabric::DropNote> too_old;       // [port]
   uint32_t used_bytes = 0;
   uint32_t most_used_bytes = 0;
   uint32_t shared_free_bytes = 0;

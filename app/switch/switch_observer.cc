@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/link_metrics.h"
 #include "daemon/memif_reports.h"
+#include "switch/address_text.h"
 #include "switch/switch_metric_rows.h"
 
 namespace suede {
@@ -14,6 +15,9 @@ namespace {
 using fabric::kClasses;
 
 void Set(MetricCell* cell, uint64_t value) { cell->store(value, std::memory_order_relaxed); }
+constexpr uint32_t kRepliesPerSecond = 10;                                       // at most
+constexpr std::string_view kWaitCauses[] = {"down", "pause", "credit", "rate"};  // by WaitCause
+
 bool IsSet(const MetricCell* cell) { return cell->load(std::memory_order_relaxed) != 0; }
 
 MetricLabels With(MetricLabels labels, std::string_view reason) {
@@ -30,7 +34,9 @@ SwitchObserver::SwitchObserver(SwitchMailbox* mailbox, const fabric::Switch* the
       mailbox_(mailbox),
       switch_(the_switch),
       management_(management),
-      state_(static_cast<uint32_t>(management->options().ports.size())) {
+      state_(static_cast<uint32_t>(management->options().ports.size())),
+      without_hops_(management->options().ports.size()),
+      too_old_(management->options().ports.size()) {
   for (uint32_t p = 0; p < management->options().ports.size(); ++p) AddPort(p);
   AddBuffer();
   Tick();
@@ -122,7 +128,35 @@ void SwitchObserver::Take(const State& state) {
         {{EventField::kPort, management_->options().ports[i / kClasses].name},
          {EventField::kClass, i % kClasses}});
   }
+  for (uint32_t p = 0; p < state.too_old.size(); ++p) {
+    RaiseDrops(EventKind::kHopLimitDrops, p, state.without_hops[p], &without_hops_[p]);
+    RaiseDrops(EventKind::kAgeDrops, p, state.too_old[p], &too_old_[p]);
+  }
   state_ = state;
+}
+
+void SwitchObserver::RaiseDrops(EventKind kind, uint32_t port, const fabric::DropNote& drop,
+                                Reported* reported) {
+  if (reported->pause != 0) {
+    --reported->pause;
+    return;
+  }
+  if (drop.count == reported->count) return;
+  const uint64_t count = drop.count - reported->count;
+  *reported = {.count = drop.count, .pause = kRepliesPerSecond};
+  const fabric::Forwarding forwarding = switch_->params().forwarding;
+  const bool by_mac =
+      forwarding == fabric::Forwarding::kMac || forwarding == fabric::Forwarding::kIp;
+  std::vector<EventValue> values{
+      {EventField::kPort, management_->options().ports[port].name},
+      {EventField::kClass, drop.traffic_class},
+      {EventField::kDestination,
+       by_mac ? MacText(drop.destination) : absl::StrCat(drop.destination)},
+      {EventField::kCount, count}};
+  if (kind == EventKind::kAgeDrops) {
+    values.emplace_back(EventField::kReason, kWaitCauses[static_cast<size_t>(drop.cause)]);
+  }
+  management_->Events().Raise(kind, std::move(values));
 }
 
 std::vector<std::string> SwitchObserver::Obstacles() const {

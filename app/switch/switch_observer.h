@@ -46,6 +46,12 @@ class SwitchObserver final : public DaemonObserver {
   // Copies the lcore's reply, if there is one, and submits the next request.
   void CopyState();
   void Take(const State& state);
+  // Drops of a port that an event has reported: once a second at most, with their number.
+  struct Reported {
+    uint64_t count = 0;
+    uint32_t pause = 0;  // replies until the next event
+  };
+  void RaiseDrops(EventKind kind, uint32_t port, const fabric::DropNote& drop, Reported* reported);
 
   SwitchMailbox* const mailbox_;
   const fabric::Switch* const switch_;
@@ -53,6 +59,8 @@ class SwitchObserver final : public DaemonObserver {
   std::vector<MetricCell*> link_up_;  // [port]
   std::vector<MetricCell*> stormy_;   // [port * kClasses + class]
   State state_;                       // the last reply, sampled by the page
+  std::vector<Reported> without_hops_;
+  std::vector<Reported> too_old_;
   std::shared_ptr<const SwitchTicket> ticket_;
 };
 

@@ -45,6 +45,7 @@ struct PortConfig {
   uint16_t session = 0;
   uint16_t ether_type = 0;                             // never 0 once loaded, except over IP
   ConfigMacPrefix mac_prefix{0x02, 0x53, 0x55, 0x45};  // if MAC addresses are prefixed
+  uint8_t hop_limit = kDefaultHopLimit;                // of sent frames
   std::optional<uint16_t> vid;                         // nullopt: untagged; 0: a priority tag
   uint32_t rx_descriptors = 1024;
   uint32_t tx_descriptors = 1024;

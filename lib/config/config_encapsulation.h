@@ -24,6 +24,8 @@ inline constexpr EncapsulationSet kPrefixed =
     EncapsWith([](const EncapTraits& t) { return t.macs == MacKind::kPrefixed; });
 inline constexpr EncapsulationSet kWithSession =
     EncapsWith([](const EncapTraits& t) { return t.sessions > 1; });
+inline constexpr EncapsulationSet kWithHopLimit =
+    EncapsWith([](const EncapTraits& t) { return t.has_hop_limit; });
 inline constexpr EncapsulationSet kUntagged =
     EncapsWith([](const EncapTraits& t) { return !t.can_be_tagged; });
 inline constexpr EncapsulationSet kWithoutClass =

@@ -91,6 +91,12 @@ constexpr ConfigField<PortConfig> kPort[] = {
         "Start of MAC addresses; the forwarding address follows. The same at both ends.",
         {.only = kPrefixed,
          .otherwise = "leave it out: MAC addresses are not made of forwarding addresses there"}),
+    Key<&PortConfig::hop_limit>(
+        "hop_limit", "", Between(1, 255),
+        "TTL, hop limit or hop count of sent frames: one more than the switches that they may "
+        "pass.",
+        {.only = kWithHopLimit,
+         .otherwise = "leave it out: frames have none; for several hops use afh2"}),
     Key<&PortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
                                      "Descriptors of each receive queue."),
     Key<&PortConfig::tx_descriptors>("tx_descriptors", "", Between(64, 32768),

@@ -33,6 +33,21 @@ inline const FrameNote& NoteOfFrame(const Frame* frame) {
 }
 inline FrameNote& NewNote(Frame* frame) { return *new (frame->notes) FrameNote; }
 
+// The obstacle that a frame in a queue waits for.
+enum class WaitCause : uint8_t {
+  kDown,    // the device takes no frames, as while its link is down
+  kPause,   // the peer has paused the class
+  kCredit,  // the neighbour's credit is used up
+  kRate,    // earlier frames leave at the port's rate
+};
+// Dropped frames of a port, by the latest one. Written by the port's lcore.
+struct DropNote {
+  uint64_t count = 0;
+  uint64_t destination = 0;  // as FrameView has it
+  uint8_t traffic_class = 0;
+  WaitCause cause = WaitCause::kDown;  // of frames that waited too long
+};
+
 // A FIFO whose frames all have a FrameNote.
 class FrameFifo {
  public:

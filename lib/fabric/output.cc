@@ -150,13 +150,25 @@ Frame* Output::PopStormy() {
   return Take(traffic_class);
 }
 
+WaitCause Output::CauseOf(uint32_t traffic_class) const {
+  const auto bit = static_cast<ClassMask>(1u << traffic_class);
+  if ((without_credit_ & bit) != 0) return WaitCause::kCredit;
+  if ((held_ & bit) != 0) return WaitCause::kPause;
+  return rate_bps_ != 0 ? WaitCause::kRate : WaitCause::kDown;
+}
+
 Frame* Output::PopOld(Time now) {
   auto left = static_cast<ClassMask>(waiting_ & aging_);
   for (; left != 0; left &= static_cast<ClassMask>(left - 1)) {
     const auto traffic_class = static_cast<uint32_t>(std::countr_zero(uint32_t{left}));
-    const Duration waits = now - NoteOfFrame(queues_[traffic_class].head()).at;
+    const FrameNote& note = NoteOfFrame(queues_[traffic_class].head());
+    const Duration waits = now - note.at;
     if (waits <= params_.of_class[traffic_class].max_wait) continue;
     counters_[traffic_class].Add(SwitchClassCounter::kAgeDrop);
+    too_old_ = {.count = too_old_.count + 1,
+                .destination = note.destination,
+                .traffic_class = note.traffic_class,
+                .cause = CauseOf(traffic_class)};
     return Take(traffic_class);
   }
   return nullptr;

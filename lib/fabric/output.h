@@ -54,6 +54,7 @@ class Output {
   Frame* PopStormy();
   // Takes a frame that has waited too long, to be dropped; null: none.
   Frame* PopOld(Time now);
+  const DropNote& too_old() const { return too_old_; }
   // Takes any frame, whatever holds it up; null: none.
   Frame* PopAny();
 
@@ -76,6 +77,7 @@ class Output {
   ClassMask stormy() const { return static_cast<ClassMask>(pauses_.stormy() | starved_); }
 
  private:
+  WaitCause CauseOf(uint32_t traffic_class) const;
   void Mark(Frame* frame, const FrameView& view, uint32_t depth);
   Frame* Take(uint32_t traffic_class);
   void CheckCredit();
@@ -107,6 +109,7 @@ class Output {
   std::span<CreditReceiver* const> inputs_;
   Time now_{};           // of the last Update
   ClassMask aging_ = 0;  // classes whose frames may become too old
+  DropNote too_old_;
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
   Random random_;

@@ -187,6 +187,9 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
     return Drop(port, SwitchPortCounter::kRxIsolated, frame);
   }
   if (!UseHop(in, frame, view, routed)) [[unlikely]] {
+    port.without_hops_ = {.count = port.without_hops_.count + 1,
+                          .destination = view.destination,
+                          .traffic_class = static_cast<uint8_t>(ClassOf(frame, view))};
     return Drop(port, SwitchPortCounter::kRxHopLimit, frame);
   }
   FrameNote& note = NoteOfFrame(frame);

@@ -39,6 +39,8 @@ class SwitchPort {
   const SwitchClassCounters& counters(uint32_t traffic_class) const {
     return of_class_[traffic_class];
   }
+  // Received frames whose hop limit was used up.
+  const DropNote& without_hops() const { return without_hops_; }
   bool is_down() const { return down_; }
   // The caller has freed `frames` frames of Transmit that the device had not taken, as the port is
   // down.
@@ -67,6 +69,7 @@ class SwitchPort {
   Output output_;
   PfcSender pfc_;
   std::unique_ptr<LinkPort> link_;
+  DropNote without_hops_;
   bool down_ = false;
   bool touched_ = false;
   uint32_t blocks_ = 0;  // outputs

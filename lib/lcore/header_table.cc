@@ -44,6 +44,7 @@ HeaderTemplate HeaderTable::Make(PeerIndex peer, PlaneIndex plane, uint32_t traf
                     .session = port.session,
                     .mac_prefix = port.rules.mac_prefix,
                     .ether_type = port.rules.ether_type,
+                    .hop_limit = port.hop_limit,
                     .traffic_class = traffic_class == kAckClass ? params_.ack_class
                                                                 : params_.classes[traffic_class]});
   if (port.link.credit.cbfc) header.link_class = LinkClassOf(port.link.class_rule, header);

@@ -38,6 +38,7 @@ struct PeerParams {
 struct PortParams {
   FrameRules rules;  // for sent frames, too
   uint16_t session = 0;
+  uint8_t hop_limit = kDefaultHopLimit;
   bool tagged = false;
   uint16_t vid = 0;
   MacAddress mac{};

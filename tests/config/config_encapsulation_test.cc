@@ -116,13 +116,15 @@ TEST(EncapsulationTest, AnEntryForAnInstanceGoesBeforeThatForAll) {
 
 TEST(EncapsulationTest, EveryKeyOfPortsIsReadAndDumped) {
   const Config config = MustParse(
-      OnePort("encapsulation: afh1s, ether_type: 0x9001, mac_prefix: 'f2:ff:00:01', vlan: {vid: 7}",
+      OnePort("encapsulation: afh1s, ether_type: 0x9001, hop_limit: 9, "
+              "mac_prefix: 'f2:ff:00:01', vlan: {vid: 7}",
               ", forwarding_address: 0xffff", ", instance: 0, forwarding_address: 65534"));
   EXPECT_EQ(config.ports[0].ether_type, 0x9001);
   EXPECT_EQ(config.ports[0].mac_prefix, (ConfigMacPrefix{0xf2, 0xff, 0, 1}));
   EXPECT_EQ(config.ports[0].vid, 7);
   EXPECT_EQ(config.instances[0].ports[0].address.low, 0xffffu);
   EXPECT_EQ(config.peers[0].ports[0].address, (NetAddress{0, 0xfffe}));
+  EXPECT_EQ(config.ports[0].hop_limit, 9);
   EXPECT_NE(DumpConfig(config).find("ether_type: 0x9001\n"), std::string::npos);
   EXPECT_NE(DumpConfig(config).find("forwarding_address: 0xFFFE"), std::string::npos);
   ExpectDumpLoadsToTheSame(config);
@@ -455,6 +457,8 @@ const Wrong kWrongEncapsulationPorts[] = {
     {"net_null0}", "net_null0, mac_prefix: 02:53:55:45}",
      "5:49: ports[0].mac_prefix: ", "; leave it out: MAC addresses are not made"},
     {"afh2c}", "afh2c, mac_prefix: 02:53:55:45}", "10:72: ports[5].mac_prefix: ", "leave it out"},
+    {"afh2c}", "afh2c, hop_limit: 5}", "10:71: ports[5].hop_limit: ", "for several hops use afh2"},
+    {"udp6}", "udp6, hop_limit: 0}", "6:68: ports[1].hop_limit: ", "use 1 to 255"},
     {"afh1}", "afh1, udp_port: 3333}",
      "7:67: ports[2].udp_port: ", "is afh1, and this is for udp4 or udp6; leave it out"},
     {"afh2c}", "afh2c, udp_port: 3333}", "10:70: ports[5].udp_port: ", "leave it out"},

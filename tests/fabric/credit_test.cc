@@ -245,6 +245,7 @@ TEST(Credit, TheWatchdogBeginsAnewWhereNothingWaits) {
   EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
   for (int us : {11'000, 20'000}) fabric.Data(3, At(us));
   EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kAgeDrop), 1u);
+  EXPECT_EQ(fabric.the_switch.port(3).output().too_old().cause, WaitCause::kCredit);
   fabric.Send(0, 3, 3, At(95'000));
   for (int us : {95'000, 101'000}) fabric.Data(3, At(us));
   EXPECT_EQ(fabric.the_switch.port(3).output().stormy(), 0u);

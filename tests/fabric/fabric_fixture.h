@@ -28,6 +28,7 @@ struct SueFrame {
   bool tagged = false;
   uint16_t vid = 0;
   uint8_t vc = 0;
+  uint8_t hop_limit = 64;
 };
 
 inline MacAddress MacOf(uint32_t number) {
@@ -42,6 +43,7 @@ inline std::vector<uint8_t> BytesOf(const SueFrame& sue) {
                   .vid = sue.vid,
                   .source = {.low = sue.from},
                   .destination = {.low = sue.to},
+                  .hop_limit = sue.hop_limit,
                   .traffic_class = sue.traffic_class};
   if (TraitsOf(sue.encap).addresses == AddressKind::kIpv4) {
     spec.source.low |= 0x0a000000;

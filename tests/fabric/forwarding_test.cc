@@ -368,6 +368,8 @@ TEST_P(ForwardingAddresses, StaticEntriesAndHopLimits) {
   }
   fabric.In(0, got[0], At(100));
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxHopLimit), 1u);
+  EXPECT_EQ(fabric.the_switch.port(0).without_hops().count, 1u);
+  EXPECT_EQ(fabric.the_switch.port(0).without_hops().destination, 0x0402u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ForwardingAddresses,

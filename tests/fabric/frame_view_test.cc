@@ -147,7 +147,8 @@ TEST(FrameView, ClassFieldsAndHopLimitChangeAlone) {
         Bytes frame = BytesOf({.encap = encap,
                                .traffic_class = {.dscp = static_cast<uint8_t>(ds >> 2),
                                                  .ecn = static_cast<uint8_t>(ds & 3)},
-                               .tagged = tagged});
+                               .tagged = tagged,
+                               .hop_limit = static_cast<uint8_t>(i + 1)});
         const Bytes sent = frame;
         const FrameView view = ViewOf(ForwardingOf(encap), frame);
         ASSERT_EQ(view.ds_byte(frame.data()), ds);
@@ -155,9 +156,9 @@ TEST(FrameView, ClassFieldsAndHopLimitChangeAlone) {
         view.set_ds_byte(frame.data(), other);
         EXPECT_EQ(view.ds_byte(frame.data()), other);
         ASSERT_TRUE(view.has_hop_limit(frame.data()));
-        EXPECT_EQ(view.hop_limit(frame.data()), 64);
+        EXPECT_EQ(view.hop_limit(frame.data()), i + 1);
         view.DecrementHopLimit(frame.data());
-        EXPECT_EQ(view.hop_limit(frame.data()), 63);
+        EXPECT_EQ(view.hop_limit(frame.data()), i);
         if (encap == Encap::kUdp4) {
           EXPECT_TRUE(IsChecked(frame.data() + view.network_at));
         }

@@ -165,10 +165,32 @@ TEST(Queueing, FramesThatHaveWaitedForTooLongAreDropped) {
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 0u);
   EXPECT_EQ(fabric.Out(2, At(51)).size(), 0u);
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 1u);
+  const DropNote& note = fabric.the_switch.port(2).output().too_old();
+  EXPECT_EQ(note.count, 1u);
+  EXPECT_EQ(note.traffic_class, 0);
+  EXPECT_EQ(note.destination, MacNumber(2));
+  EXPECT_EQ(note.cause, WaitCause::kPause);
   EncodePfc({.classes = 3, .quanta = {0, 0}}, {}, pfc.data());
   fabric.In(2, pfc, At(55));
   EXPECT_EQ(fabric.Out(2, At(60)).size(), 2u);  // one of each class
   EXPECT_EQ(fabric.the_switch.buffer().used(), 0u);
+}
+
+// Frames behind others at the port's rate, and frames that the device does not take.
+TEST(Queueing, TheCauseOfAWaitIsKnown) {
+  for (const uint64_t rate_bps : {uint64_t{8'000'000}, uint64_t{0}}) {
+    SwitchParams params = QueueParams();
+    params.ports[2].rate_bps = rate_bps;
+    params.of_class[0].max_wait = std::chrono::microseconds(50);
+    QueueFabric fabric(params);
+    for (int i = 0; i < 3; ++i) fabric.Send(0, At(0));
+    fabric.Out(2, At(0), 1);
+    EXPECT_EQ(fabric.the_switch.Transmit(2, nullptr, 0, At(51)), 0u);
+    fabric.Out(2, At(51));
+    const DropNote& note = fabric.the_switch.port(2).output().too_old();
+    EXPECT_EQ(note.count, 2u);
+    EXPECT_EQ(note.cause, rate_bps != 0 ? WaitCause::kRate : WaitCause::kDown);
+  }
 }
 
 // Each class has a bound of its own, and a frame behind one that waits for longer is found.

@@ -20,7 +20,7 @@ SMALL = {
     "incast-taildrop": ["load[0].iterations=10"],
     "incast-trim": ["load[0].iterations=10"],
     "direct-4": ["load[0].duration_s=1"],
-    "mesh-9": ["load[0].duration_s=2", "faults[0].at_s=0.5", "faults[0].for_s=0.5"],
+    "mesh-9": ["load[0].duration_s=3", "faults[0].at_s=0.5", "faults[0].for_s=1.2"],
     "pfc-storm": ["load[0].duration_s=3", "load[1].duration_s=3", "faults[0].at_s=0.5", "faults[0].for_s=1.5",
                   "expect.pfc_received={min: 10}"],
     "plane-dies": ["topology.xpus=4", "load[0].duration_s=4", "faults[0].at_s=1", "faults[0].for_s=1"],
@@ -94,3 +94,38 @@ def test_a_load_that_takes_too_long_is_ended(tmp_path):
                       sets=["load[0].iterations=1000000000", "timeout_s=2"], code=1)
     assert "the loads were ended after timeout_s, 2 s" in said
     assert lab.processes(out) == {}
+
+
+def test_frames_without_hops_are_named(tmp_path):
+    """XPU 2 is too far for XPU 0, so that the load fails; XPU 1 is not."""
+    path = lab.write(tmp_path, """\
+version: 1
+name: hops
+topology: {xpus: 3, mesh: {rows: 1, columns: 3}}
+endpoint: {port: {hop_limit: 3}}
+load:
+  - {mode: bandwidth, source: 0, destinations: 1, duration_s: 1}
+  - {mode: bandwidth, source: 0, destinations: 2, duration_s: 1, vcs: [1], connect_timeout_s: 2}
+""")
+    lab.run("--out", tmp_path / "out", path, code=3)
+    events = [each for each in lab.report(tmp_path / "out")["events"] if each["name"] == "hop_limit_drops"]
+    assert {each["node"] for each in events} in ({"sw2"}, {"sw0", "sw2"})
+    assert all("destination=2" in each["text"] for each in events if each["node"] == "sw2")
+
+
+def test_frames_that_waited_too_long_are_named(tmp_path):
+    path = lab.write(tmp_path, """\
+version: 1
+name: old
+topology: {xpus: 2}
+switch:
+  classes: {of: [{class: 1, max_wait_us: 500}]}
+  port: {rate_gbps: 0.02}
+load:
+  - {mode: bandwidth, source: 0, destinations: 1, duration_s: 1}
+expect:
+  events:
+    - {nodes: sw0, kind: age_drops, min: 1}
+""")
+    lab.run("--out", tmp_path / "out", path)
+    assert any(each["name"] == "age_drops" and "reason=rate" in each["text"] for each in lab.report(tmp_path / "out")["events"])

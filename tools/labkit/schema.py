@@ -182,7 +182,7 @@ TOPOLOGY = (
     Key("mesh", "map", "A mesh of switches: one for each XPU and plane, joined with its neighbours.", keys=(
         Key("rows", "int", "Switches in a column.", REQUIRED, low=1, high=32),
         Key("columns", "int", "Switches in a row.", REQUIRED, low=1, high=32),
-        Key("layers", "int", "Such planes above each other.", 1, low=1, high=32))),
+        Key("layers", "int", "Number of rows and columns above each other.", 1, low=1, high=32))),
     Key("link", "map", "All links.", keys=LINK),
     Key("links", "list", "The links one by one, instead of switches by planes.", keys=(
         Key("between", "texts", "Its two ends: xpu0.p1 is port 1 of XPU 0, sw0 is a switch. Several links may join two switches.", REQUIRED),

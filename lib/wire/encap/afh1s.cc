@@ -10,7 +10,6 @@ namespace {
 
 constexpr uint32_t kShimBytes = 8;
 constexpr uint8_t kNextHeaderSue = 1;
-constexpr uint8_t kHopLimit = 64;
 static_assert(Afh1s::kHeaderBytes == kEthernetBytes + kShimBytes);
 
 // Bytes that Write copies.
@@ -46,8 +45,8 @@ constexpr HeaderField kFields[] = {
                "ignored, as the RH's reserved bits are"),
     ValueField("DSCP", FieldBase::kInner, 8, 6, FieldKey::kDscp, "of the class", "handed on"),
     ValueField("ECN", FieldBase::kInner, 14, 2, FieldKey::kEcn, "of the class", "handed on"),
-    ValueField("hop limit", FieldBase::kInner, 16, 8, FieldKey::kHopLimit, "64", "not 0",
-               kHopLimit),
+    ValueField("hop limit", FieldBase::kInner, 16, 8, FieldKey::kHopLimit, "`hop_limit`", "not 0",
+               kDefaultHopLimit),
     ValueField("entropy", FieldBase::kInner, 32, 16, FieldKey::kSession, "session", "handed on"),
     WrittenField("length", FieldBase::kInner, 48, 16, "bytes of the PDU, RH to R-CRC",
                  "at least 12, and inside the frame; what follows is ignored"),
@@ -63,7 +62,7 @@ HeaderTemplate Afh1s::MakeTemplate(const HeaderSpec& spec) {
   HeaderTemplate header{.encap = Encap::kAfh1s};
   uint8_t* shim = afh1::Start(header, spec, kShimBytes);
   shim[1] = spec.traffic_class.ds_byte();
-  shim[2] = kHopLimit;
+  shim[2] = spec.hop_limit;
   shim[3] = kNextHeaderSue;
   SetSession(header, spec.session);
   return header;

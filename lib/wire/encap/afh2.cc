@@ -9,7 +9,6 @@
 namespace suede {
 namespace {
 
-constexpr uint8_t kHopCount = 64;
 static_assert(Afh2::kHeaderBytes == kEthernetBytes);
 
 // Returns the error of a frame that Parse has not accepted.
@@ -35,7 +34,8 @@ constexpr HeaderField kFields[] = {
     afh2::M(),
     afh2::Dscp(),
     afh2::Ecn(),
-    ValueField("hop count", FieldBase::kFrame, 8, 8, FieldKey::kHopLimit, "64", "not 0", kHopCount),
+    ValueField("hop count", FieldBase::kFrame, 8, 8, FieldKey::kHopLimit, "`hop_limit`", "not 0",
+               kDefaultHopLimit),
     afh2::Destination(16, 32),
     ValueField("entropy", FieldBase::kFrame, 56, 8, FieldKey::kSession, "session", "handed on"),
     afh2::Source(64, 32),
@@ -49,7 +49,7 @@ HeaderTemplate Afh2::MakeTemplate(const HeaderSpec& spec) {
   HeaderTemplate header{.encap = Encap::kAfh2, .length = kHeaderBytes};
   uint8_t* at = afh2::Start(header, spec);
   at[0] = afh2::kNormal;
-  at[1] = kHopCount;
+  at[1] = spec.hop_limit;
   StoreBe32(at + 2, static_cast<uint32_t>(spec.destination.low));
   StoreBe32(at + 8, static_cast<uint32_t>(spec.source.low));
   SetSession(header, spec.session);

@@ -42,6 +42,7 @@ struct TrafficClass {
 
 inline constexpr uint16_t kDefaultUdpPort = 3333;
 inline constexpr uint32_t kDefaultMacPrefix = 0x02535545;
+inline constexpr uint8_t kDefaultHopLimit = 64;
 
 // Parameters of a header of one connection and class. An encapsulation ignores those for which it
 // has no field.
@@ -56,6 +57,7 @@ struct HeaderSpec {
   uint16_t session = 0;                     // below SessionCount of the encapsulation
   uint32_t mac_prefix = kDefaultMacPrefix;  // if MAC addresses are prefixed
   uint16_t ether_type = 0;  // of forwarding addresses; 0: the encapsulation's default
+  uint8_t hop_limit = kDefaultHopLimit;  // 1 to 255; if the header has one
   TrafficClass traffic_class;
 };
 

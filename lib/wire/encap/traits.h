@@ -41,6 +41,7 @@ struct EncapTraits {
   bool can_be_tagged = true;    // by IEEE 802.1Q, which also provides the PCP
   bool has_class = true;        // has DSCP and ECN
   bool has_length = true;       // has the PDU's length: bytes behind the PDU are ignored
+  bool has_hop_limit = true;    // TTL, hop limit or hop count
   bool holds_rh = false;        // the xpuid is then only in the low bits of the source address
 };
 
@@ -55,7 +56,7 @@ struct EncapTraits {
     .ether_type = 0x86dd)                                                                       \
   X(Afh1, .name = "afh1", .title = "AFH Gen 1", .header_bytes = 14,                             \
     .addresses = AddressKind::kForwarding, .macs = MacKind::kPrefixed, .forwarding_bits = 16,   \
-    .ether_type = 0x88b5, .has_class = false, .has_length = false)                              \
+    .ether_type = 0x88b5, .has_class = false, .has_length = false, .has_hop_limit = false)      \
   X(Afh1s, .name = "afh1s", .title = "AFH Gen 1 with shim", .then = "shim", .header_bytes = 22, \
     .addresses = AddressKind::kForwarding, .macs = MacKind::kPrefixed, .forwarding_bits = 16,   \
     .sessions = 65536, .ether_type = 0x88b6)                                                    \
@@ -64,7 +65,8 @@ struct EncapTraits {
     .sessions = 256, .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false)         \
   X(Afh2c, .name = "afh2c", .title = "AFH Gen 2, compressed", .header_bytes = 6,                \
     .addresses = AddressKind::kForwarding, .macs = MacKind::kOther, .forwarding_bits = 16,      \
-    .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false, .holds_rh = true)
+    .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false, .has_hop_limit = false,  \
+    .holds_rh = true)
 
 enum class Encap : uint8_t {
 #define SUEDE_ENCAP_ID(id, ...) k##id,

@@ -96,7 +96,8 @@ constexpr HeaderField kFields[] = {
     ValueField("identification", FieldBase::kInner, 32, 16, FieldKey::kIpId, "0", "ignored"),
     ValueField("flags", FieldBase::kInner, 48, 3, FieldKey::kIpFlags, "DF", "not MF; DF ignored",
                kDontFragment >> 13),
-    ValueField("TTL", FieldBase::kInner, 64, 8, FieldKey::kHopLimit, "64", "ignored", 64),
+    ValueField("TTL", FieldBase::kInner, 64, 8, FieldKey::kHopLimit, "`hop_limit`", "ignored",
+               kDefaultHopLimit),
     ValueField("source address", FieldBase::kInner, 96, 32, FieldKey::kSip, "own", "handed on"),
     ValueField("destination address", FieldBase::kInner, 128, 32, FieldKey::kDip, "the peer's",
                "handed on"),
@@ -147,7 +148,7 @@ HeaderTemplate Udp4::MakeTemplate(const HeaderSpec& spec) {
   ip[0] = kVersionAndIhl;
   ip[1] = spec.traffic_class.ds_byte();
   StoreBe16(ip + 6, kDontFragment);
-  ip[8] = 64;
+  ip[8] = spec.hop_limit;
   ip[9] = kProtocolUdp;
   StoreBe32(ip + 12, static_cast<Ipv4Address>(spec.source.low));
   StoreBe32(ip + 16, static_cast<Ipv4Address>(spec.destination.low));

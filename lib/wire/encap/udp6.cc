@@ -60,7 +60,8 @@ constexpr HeaderField kFields[] = {
     ValueField("DSCP", FieldBase::kInner, 4, 6, FieldKey::kDscp, "of the class", "handed on"),
     ValueField("ECN", FieldBase::kInner, 10, 2, FieldKey::kEcn, "of the class", "handed on"),
     ValueField("flow label", FieldBase::kInner, 12, 20, FieldKey::kFlowLabel, "0", "ignored"),
-    ValueField("hop limit", FieldBase::kInner, 56, 8, FieldKey::kHopLimit, "64", "ignored", 64),
+    ValueField("hop limit", FieldBase::kInner, 56, 8, FieldKey::kHopLimit, "`hop_limit`", "ignored",
+               kDefaultHopLimit),
     ValueField("source address", FieldBase::kInner, 64, 128, FieldKey::kSip, "own", "handed on"),
     ValueField("destination address", FieldBase::kInner, 192, 128, FieldKey::kDip, "the peer's",
                "handed on"),
@@ -94,7 +95,7 @@ HeaderTemplate Udp6::MakeTemplate(const HeaderSpec& spec) {
                               kIpBytes + kUdpBytes);
   StoreBe32(ip, kVersion << 28 | uint32_t{spec.traffic_class.ds_byte()} << 20);
   ip[6] = kProtocolUdp;
-  ip[7] = 64;
+  ip[7] = spec.hop_limit;
   StoreAddress(spec.source, ip + 8);
   StoreAddress(spec.destination, ip + 8 + kAddressBytes);
   StoreBe16(ip + kIpBytes + 2, spec.udp_port);
