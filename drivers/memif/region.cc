@@ -9,6 +9,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "local/passing.h"
 #include "local/sigbus.h"
 
 namespace suede::memif {
@@ -80,6 +83,22 @@ std::optional<Region> Region::Map(Fd fd, uint64_t bytes) {
   const uint64_t page = type == HUGETLBFS_MAGIC ? static_cast<uint64_t>(system.f_bsize)
                                                 : static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (!region.MapWhole(page) || !region.Seal()) return std::nullopt;
+  return region;
+}
+
+std::optional<Region> Region::MapUnsealed(Fd fd, uint64_t bytes) {
+  struct stat file {};
+  if (!IsPlainFile(fd.get()) || fstat(fd.get(), &file) != 0 || file.st_size < 0 ||
+      static_cast<uint64_t>(file.st_size) < bytes) {
+    return std::nullopt;
+  }
+  Region region;
+  region.fd_ = std::move(fd);
+  region.bytes_ = bytes;
+  // The block of a file in hugepages is one of them.
+  const uint64_t page = std::max(static_cast<uint64_t>(sysconf(_SC_PAGESIZE)),
+                                 static_cast<uint64_t>(file.st_blksize));
+  if (!region.MapWhole(page)) return std::nullopt;
   return region;
 }
 

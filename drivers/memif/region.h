@@ -21,6 +21,8 @@ class Region {
   // that can be sealed, or of a shorter one. A page of another file may take its server's time to
   // load.
   static std::optional<Region> Map(Fd fd, uint64_t bytes);
+  // Maps another process's plain file (local/passing.h), whose pages may vanish.
+  static std::optional<Region> MapUnsealed(Fd fd, uint64_t bytes);
 
   ~Region() { Unmap(); }
   Region(Region&& other) noexcept
