@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "axi/address_map.h"
 #include "daemon/command_line.h"
 #include "simbricks/host_port.h"
 #include "simbricks/link.h"
@@ -102,28 +103,9 @@ absl::Status CheckFlags() {
 }
 
 absl::StatusOr<std::vector<suede_axi_route>> ReadRoutes() {
-  std::vector<suede_axi_route> routes;
-  for (const char* at = FLAGS_routes.c_str(); *at != 0;) {
-    uint64_t first = 0;
-    uint64_t last = 0;
-    uint64_t base = 0;
-    unsigned xpu = 0;
-    int used = 0;
-    const bool is_read =
-        std::sscanf(at, "%" SCNx64 "-%" SCNx64 ":%u%n", &first, &last, &xpu, &used) == 3;
-    at += used;
-    used = 0;
-    if (is_read && std::sscanf(at, ":%" SCNx64 "%n", &base, &used) == 1) at += used;
-    if (!is_read || xpu > 1023 || (*at != 0 && *at++ != ',')) {
-      return Usage("cannot read --routes: no such form or XPU; use FIRST-LAST:XPU[:BASE],...");
-    }
-    routes.push_back({.first = first,
-                      .last = last,
-                      .remote_base = base,
-                      .xpuid = static_cast<uint16_t>(xpu),
-                      .by = SUEDE_AXI_BY_ADDRESS});
-  }
-  return routes;
+  auto routes = axi::AddressMap::Parse(FLAGS_routes.c_str());
+  if (!routes) return Usage("cannot read --routes: no such form; use FIRST-LAST:XPU[:BASE],...");
+  return *std::move(routes);
 }
 
 absl::StatusOr<axi::Range> ReadRange() {

@@ -2,6 +2,8 @@
 #include "axi/address_map.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 #include "base/sue.h"
 
@@ -28,6 +30,22 @@ const char* AddressMap::FindInvalid(std::span<const suede_axi_route> routes, uin
     }
   }
   return nullptr;
+}
+
+std::optional<std::vector<suede_axi_route>> AddressMap::Parse(const char* text) {
+  std::vector<suede_axi_route> routes;
+  while (*text != 0) {
+    suede_axi_route& route = routes.emplace_back();
+    int used = 0;
+    if (std::sscanf(text, "%" SCNx64 "-%" SCNx64 ":%" SCNu16 "%n", &route.first, &route.last,
+                    &route.xpuid, &used) != 3) {
+      return std::nullopt;
+    }
+    text += used;
+    if (std::sscanf(text, ":%" SCNx64 "%n", &route.remote_base, &used) == 1) text += used;
+    if (*text != 0 && *text++ != ',') return std::nullopt;
+  }
+  return routes;
 }
 
 AddressMap::AddressMap(std::span<const suede_axi_route> routes)

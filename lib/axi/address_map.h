@@ -26,6 +26,10 @@ class AddressMap {
   // Returns a sentence on the first entry that is out of range; null: all are valid.
   static const char* FindInvalid(std::span<const suede_axi_route> routes, uint32_t interfaces);
 
+  // Returns the entries of FIRST-LAST:XPU[:REMOTE-BASE],..., hexadecimal but for the XPU; null: the
+  // text has another form.
+  static std::optional<std::vector<suede_axi_route>> Parse(const char* text);
+
   // The entries are valid, and at most kMaxRoutes.
   explicit AddressMap(std::span<const suede_axi_route> routes);
   // Returns the place of a valid burst; null: no entry has it.

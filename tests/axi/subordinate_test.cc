@@ -322,6 +322,21 @@ TEST(AxiAddressMap, TakesTheFirstEntryThatMatches) {
   EXPECT_FALSE(narrow.Find(BurstAt(32, 2)).has_value());
 }
 
+TEST(AxiAddressMap, IsReadFromAText) {
+  const auto routes = AddressMap::Parse("0-fff:1,1000-1fff:1023:7000");
+  ASSERT_TRUE(routes.has_value());
+  ASSERT_EQ(routes->size(), 2u);
+  EXPECT_EQ((*routes)[0].last, 0xfffu);
+  EXPECT_EQ((*routes)[0].remote_base, 0u);
+  EXPECT_EQ((*routes)[1].xpuid, 1023);
+  EXPECT_EQ((*routes)[1].remote_base, 0x7000u);
+  EXPECT_TRUE(AddressMap::Parse("").has_value());
+  for (const char* text :
+       {"0", "0-fff", "0-fff:", "0-fff:x", "0-fff:1:", "0-fff:1;", "0-fff:1 2"}) {
+    EXPECT_FALSE(AddressMap::Parse(text).has_value()) << text;
+  }
+}
+
 TEST(AxiAddressMap, SaysWhatIsWrong) {
   const auto error_of = [](suede_axi_route route) {
     const char* const error = AddressMap::FindInvalid(std::vector{route}, 2);

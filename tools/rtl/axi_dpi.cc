@@ -34,28 +34,11 @@ std::vector<std::unique_ptr<Pair>> pairs;
   std::exit(1);
 }
 
-// FIRST-LAST:XPU[:REMOTE-BASE], hexadecimal but for the XPU, separated by commas.
 std::vector<suede_axi_route> RoutesOf(const std::string& name, const char* text) {
-  std::vector<suede_axi_route> routes;
-  while (*text != 0) {
-    suede_axi_route route{};
-    unsigned long long first = 0, last = 0, base = 0;
-    unsigned xpu = 0;
-    int used = 0;
-    if (std::sscanf(text, "%llx-%llx:%u%n", &first, &last, &xpu, &used) != 3 || xpu > 1023) {
-      Fail(name, "cannot read the routes; use FIRST-LAST:XPU[:REMOTE-BASE],...");
-    }
-    text += used;
-    if (std::sscanf(text, ":%llx%n", &base, &used) == 1) text += used;
-    route.first = first;
-    route.last = last;
-    route.remote_base = base;
-    route.xpuid = static_cast<uint16_t>(xpu);
-    routes.push_back(route);
-    if (*text == ',') ++text;
-  }
-  if (const char* mistake = suede::axi::AddressMap::FindInvalid(routes, 1)) Fail(name, mistake);
-  return routes;
+  const auto routes = suede::axi::AddressMap::Parse(text);
+  if (!routes) Fail(name, "cannot read the routes; use FIRST-LAST:XPU[:REMOTE-BASE],...");
+  if (const char* mistake = suede::axi::AddressMap::FindInvalid(*routes, 1)) Fail(name, mistake);
+  return *routes;
 }
 
 Pair& PairOf(int handle) {
