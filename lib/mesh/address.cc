@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mesh/address.h"
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace suede::mesh {
+namespace {
+
+constexpr uint32_t kInstanceShift = 10;
+constexpr uint32_t kMeshShift = 16;
+constexpr uint32_t kPlaneShift = 26;
+constexpr uint32_t kReservedShift = 28;
+
+}  // namespace
+
+std::optional<uint32_t> Encode(const Address& address) {
+  if (address.device.device >= kMaxMeshDevices || address.device.mesh >= kMaxMeshes ||
+      address.instance >= kMaxInstances || address.plane >= kMaxPlanes) {
+    return std::nullopt;
+  }
+  return address.device.device | address.instance << kInstanceShift |
+         address.device.mesh << kMeshShift | address.plane << kPlaneShift;
+}
+
+std::optional<Address> Decode(uint32_t forwarding_address) {
+  if (forwarding_address >> kReservedShift != 0) return std::nullopt;
+  return Address{
+      .device = {.mesh = MeshId((forwarding_address >> kMeshShift) % kMaxMeshes),
+                 .device = DeviceId(forwarding_address % kMaxMeshDevices)},
+      .instance = InstanceIndex((forwarding_address >> kInstanceShift) % kMaxInstances),
+      .plane = PlaneIndex(forwarding_address >> kPlaneShift),
+  };
+}
+
+std::string NameOf(const Device& device) {
+  return StrCat("M", uint32_t{device.mesh}, "D", uint32_t{device.device});
+}
+
+std::string NameOf(const DevicePort& port) {
+  return StrCat(NameOf(port.device), "P", uint32_t{port.port});
+}
+
+std::optional<Device> ParseDevice(std::string_view text) {
+  const size_t at = text.find('D');
+  if (!text.starts_with('M') || at == std::string_view::npos) return std::nullopt;
+  const auto mesh = ParseNumber<uint32_t>(text.substr(1, at - 1), kMaxMeshes - 1);
+  const auto device = ParseNumber<uint32_t>(text.substr(at + 1), kMaxMeshDevices - 1);
+  if (!mesh || !device) return std::nullopt;
+  return Device{.mesh = MeshId(*mesh), .device = DeviceId(*device)};
+}
+
+}  // namespace suede::mesh
