@@ -53,6 +53,7 @@ struct RoutingTable {
   PlaneIndex plane;
   PortTable to_devices;  // L0, by device of the own mesh
   PortTable to_meshes;   // L1, by mesh
+  uint32_t epoch = 0;    // of the set of tables that it belongs to
 
   NextHop Lookup(uint32_t forwarding_address) const {
     const std::optional<Address> address = Decode(forwarding_address);
