@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table_file.h"
+
+#include <set>
+#include <utility>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "config/config_key.h"
+#include "config/config_reader.h"
+
+namespace suede {
+namespace mesh {
+namespace {
+
+constexpr std::string_view kOwn = "D";
+constexpr std::string_view kNoRoute = ".";
+
+struct TableFileRoot {
+  uint32_t version = 1;
+};
+struct TableEntry {
+  std::string device;
+};
+
+}  // namespace
+}  // namespace mesh
+
+namespace {
+
+using config_key::Key;
+constexpr ConfigField<mesh::TableFileRoot> kTableFileRoot[] = {
+    Key<&mesh::TableFileRoot::version>("version", "", config_key::Between(1, 1),
+                                       "Version of the file's format.", config_key::kRequired),
+};
+constexpr ConfigField<mesh::TableEntry> kTableEntry[] = {
+    Key<&mesh::TableEntry::device>("device", "", {.min = 4, .max = 10}, "The device, as in M0D4.",
+                                   config_key::kRequired),
+};
+
+}  // namespace
+
+SUEDE_CONFIG_SECTION(mesh::TableFileRoot, kTableFileRoot)
+SUEDE_CONFIG_SECTION(mesh::TableEntry, kTableEntry)
+
+namespace mesh {
+namespace {
+
+class TableReader {
+ public:
+  TableReader(ConfigDraft& draft, const Topology& topology, Tables& tables)
+      : reader_(draft), topology_(topology), tables_(tables) {}
+
+  absl::Status Read(const ConfigNode& root) {
+    TableFileRoot file;
+    if (!reader_.CheckVersion(root) || !reader_.ReadFields(root, "", {"tables"}, file)) {
+      return reader_.status();
+    }
+    size_t i = 0;
+    for (const ConfigNode& item : reader_.Items(root, "", "tables", 1, topology_.device_count())) {
+      if (!ReadTable(item, Entry("tables", i++))) break;
+    }
+    return reader_.status();
+  }
+
+ private:
+  bool ReadTable(const ConfigNode& node, const std::string& path) {
+    TableEntry entry;
+    if (!reader_.ReadFields(node, path, {"devices", "meshes"}, entry)) return false;
+    const ConfigNode& name = *reader_.Find(node, "device");
+    const std::optional<Device> device = ParseDevice(entry.device);
+    if (!device || !topology_.Has(*device)) {
+      return reader_.Fail(name, path + ".device",
+                          StrCat("no device ", Quoted(entry.device), "; write one as in M0D4"));
+    }
+    if (!seen_.insert(topology_.IndexOf(*device)).second) {
+      return reader_.Fail(name, path + ".device",
+                          StrCat(entry.device, " has a table already; remove one"));
+    }
+    RoutingTable& table = tables_[topology_.IndexOf(*device)];
+    table.to_devices = PortTable();
+    table.to_meshes = PortTable();
+    return ReadPorts(node, path, "devices", topology_.DevicesOf(device->mesh), device->device,
+                     table.to_devices) &&
+           ReadPorts(node, path, "meshes", topology_.mesh_count(), device->mesh, table.to_meshes);
+  }
+
+  // Reads a list of `count` entries, where entry `own` is the device or the mesh itself.
+  bool ReadPorts(const ConfigNode& node, const std::string& path, std::string_view key,
+                 size_t count, size_t own, PortTable& ports) {
+    const std::span<const ConfigNode> items = reader_.Items(node, path, key, 1, count);
+    const std::string list = ConfigReader::Join(path, key);
+    if (!reader_.ok()) return false;
+    if (items.size() != count) {
+      return reader_.Fail(*reader_.Find(node, key), list,
+                          StrCat(items.size(), " entries; write ", count));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const std::string& text = items[i].text;
+      if ((text == kOwn) != (i == own)) {
+        return reader_.Fail(items[i], Entry(list, i),
+                            StrCat(Quoted(text), "; write D in entry ", own, " alone"));
+      }
+      if (text == kOwn || text == kNoRoute) continue;
+      const auto port = ParseNumber<uint32_t>(text, kMaxPorts - 1);
+      if (!port) {
+        return reader_.Fail(
+            items[i], Entry(list, i),
+            StrCat(Quoted(text), " is no port; write 0 to ", kMaxPorts - 1, ", or . for no route"));
+      }
+      ports.Set(static_cast<uint32_t>(i), PortId(*port));
+    }
+    return true;
+  }
+
+  ConfigReader reader_;
+  const Topology& topology_;
+  Tables& tables_;
+  std::set<uint32_t> seen_;  // devices that had a table
+};
+
+std::string ListOf(const PortTable& ports, uint32_t count, uint32_t own) {
+  std::string text;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i > 0) text += ", ";
+    const std::optional<PortId> port = ports[i];
+    if (i == own) {
+      text += kOwn;
+    } else if (port) {
+      StrAppend(&text, uint32_t{*port});
+    } else {
+      text += kNoRoute;
+    }
+  }
+  return StrCat("[", text, "]");
+}
+
+}  // namespace
+
+absl::Status ReadTables(std::string_view text, std::string_view file, const Topology& topology,
+                        Tables& tables) {
+  ConfigDraft draft;
+  const absl::StatusOr<ConfigNode> root = ParseTree(text, file, {}, draft);
+  if (!root.ok()) return root.status();
+  return TableReader(draft, topology, tables).Read(*root);
+}
+
+std::string WriteTables(const Topology& topology, const Tables& tables) {
+  std::string text = "version: 1\ntables:\n";
+  for (const RoutingTable& table : tables) {
+    const Device& own = table.own;
+    StrAppend(&text, "  - device: ", NameOf(own),
+              "\n    devices: ", ListOf(table.to_devices, topology.DevicesOf(own.mesh), own.device),
+              "\n    meshes: ", ListOf(table.to_meshes, topology.mesh_count(), own.mesh), "\n");
+  }
+  return text;
+}
+
+}  // namespace mesh
+}  // namespace suede

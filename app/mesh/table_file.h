@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routing tables as a file (docs/mesh.md, "Table files").
+#ifndef SUEDE_APP_MESH_TABLE_FILE_H_
+#define SUEDE_APP_MESH_TABLE_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "mesh/routes.h"
+
+namespace suede::mesh {
+
+// Reads the text of a file named `file`, and replaces the tables of the devices that it names.
+absl::Status ReadTables(std::string_view text, std::string_view file, const Topology& topology,
+                        Tables& tables);
+// Returns a file with all tables.
+std::string WriteTables(const Topology& topology, const Tables& tables);
+
+}  // namespace suede::mesh
+
+#endif  // SUEDE_APP_MESH_TABLE_FILE_H_
