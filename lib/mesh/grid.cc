@@ -63,7 +63,7 @@ uint32_t Grid::Hops(DeviceId from, DeviceId to) const {
   return hops;
 }
 
-absl::StatusOr<MeshId> AddGrid(const Grid& grid, Topology& topology) {
+absl::StatusOr<MeshId> AddGrid(const Grid& grid, Topology& topology, bool lossless) {
   uint64_t devices = 1;
   for (const Dimension& dimension : grid.dimensions) {
     devices = std::min<uint64_t>(devices * dimension.size, UINT32_MAX);
@@ -80,7 +80,8 @@ absl::StatusOr<MeshId> AddGrid(const Grid& grid, Topology& topology) {
       place[i] %= dimension.size;
       const absl::Status connected = topology.Connect(
           {.a = {.device = {.mesh = *mesh, .device = device}, .port = dimension.forward},
-           .b = {.device = {.mesh = *mesh, .device = grid.At(place)}, .port = dimension.backward}});
+           .b = {.device = {.mesh = *mesh, .device = grid.At(place)}, .port = dimension.backward},
+           .lossless = lossless});
       if (!connected.ok()) return connected;
     }
   }

@@ -38,7 +38,7 @@ struct Grid {
 };
 
 // Adds a mesh with the devices and cables of the grid.
-absl::StatusOr<MeshId> AddGrid(const Grid& grid, Topology& topology);
+absl::StatusOr<MeshId> AddGrid(const Grid& grid, Topology& topology, bool lossless = true);
 
 }  // namespace suede::mesh
 
