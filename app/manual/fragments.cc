@@ -9,6 +9,8 @@
 #include "endpoint/daemon_flags.h"
 #include "fare/fare_config.h"
 #include "fare/fare_flags.h"
+#include "mesh/mesh_flags.h"
+#include "mesh/system.h"
 #include "mgmt/catalog.h"
 #include "mgmt/events.h"
 #include "mgmt/server.h"
@@ -51,6 +53,9 @@ std::string FareFlags() { return FlagsOf(kFareProgram); }
 std::string FareSynopsis() { return SynopsisOf(kFareProgram); }
 std::string FareSignals() { return Plain(kFareProgram.signals) + "\n"; }
 
+std::string MeshFlags() { return FlagsOf(kMeshProgram); }
+std::string MeshSynopsis() { return SynopsisOf(kMeshProgram); }
+
 std::string ExitCodesOf(const Program& program) {
   std::string out;
   for (const ExitCodeRow& row : program.exit_codes) {
@@ -61,6 +66,7 @@ std::string ExitCodesOf(const Program& program) {
 
 std::string SuedeExitCodes() { return ExitCodesOf(kSuedeProgram); }
 std::string FareExitCodes() { return ExitCodesOf(kFareProgram); }
+std::string MeshExitCodes() { return ExitCodesOf(kMeshProgram); }
 
 std::string PreflightRows() {
   std::string out;
@@ -96,6 +102,7 @@ std::string KeysOf(const std::vector<ConfigKey>& keys) {
 
 std::string ConfigurationKeys() { return KeysOf(ConfigKeys()); }
 std::string FareKeys() { return KeysOf(FareConfigKeys()); }
+std::string MeshKeys() { return KeysOf(mesh::SystemKeys()); }
 std::string SwitchKeys() { return KeysOf(SwitchConfigKeys()); }
 
 std::string CtlFlags() {
@@ -235,6 +242,10 @@ constexpr Fragment kFragments[] = {
     {"suede_fare_signals", FareSignals},
     {"suede_fare_keys", FareKeys},
     {"suede_fare_exit_codes", FareExitCodes},
+    {"suede_mesh_synopsis", MeshSynopsis},
+    {"suede_mesh_flags", MeshFlags},
+    {"suede_mesh_keys", MeshKeys},
+    {"suede_mesh_exit_codes", MeshExitCodes},
     {"suede_switch_synopsis", SwitchSynopsis},
     {"suede_switch_flags", SwitchFlags},
     {"suede_switch_signals", SwitchSignals},
@@ -299,7 +310,8 @@ std::optional<std::string> FillIn(std::string_view text) {
 
 std::string FlagCompletion(std::string_view program) {
   Flags flags;
-  constexpr const Program* kPrograms[] = {&kSuedeProgram, &kSwitchProgram, &kFareProgram};
+  constexpr const Program* kPrograms[] = {&kSuedeProgram, &kSwitchProgram, &kFareProgram,
+                                          &kMeshProgram};
   const auto found = std::find_if(std::begin(kPrograms), std::end(kPrograms),
                                   [&](const Program* one) { return one->name == program; });
   if (found != std::end(kPrograms)) {

@@ -15,9 +15,9 @@ import e2e
 import installed
 from test_service import Manager
 
-PAGES = ["man1/suede-perf.1", "man1/suedectl.1", "man5/suede.yaml.5", "man7/suede-counters.7",
+PAGES = ["man1/suede-mesh.1", "man1/suede-perf.1", "man1/suedectl.1", "man5/suede.yaml.5", "man7/suede-counters.7",
          "man7/suede-events.7", "man8/suede.8", "man8/suede-fare.8", "man8/suede-switch.8"]
-PROGRAMS = ["suede", "suede-fare", "suedectl", "suede-perf", "suede-switch"]
+PROGRAMS = ["suede", "suede-fare", "suede-mesh", "suedectl", "suede-perf", "suede-switch"]
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +132,7 @@ def test_manual_pages_say_what_the_programs_say(prefix):
     ("suede-perf --dest", ["--destinations"]),
     ("suede-switch --dump", ["--dump_config"]),
     ("suede-fare --on", ["--once"]),
+    ("suede-mesh --pl", ["--plane"]),
     ("suedectl counters ", ["delta", "get"]),
 ])
 def test_completion(prefix, line, wanted):

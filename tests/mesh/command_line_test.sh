@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# command_line_test.sh SUEDE_MESH SOURCE: commands, flags, exit codes and messages.
+set -u
+mesh=$1
+examples=$2/conf/mesh
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failed=0
+
+# expect CODE TEXT ARGUMENTS...: the program ends with CODE and says TEXT.
+expect() {
+  local code=$1 text=$2
+  shift 2
+  said=$("$mesh" "$@" 2>&1)
+  local got=$?
+  if [ $got != "$code" ] || [[ $said != *"$text"* ]]; then
+    echo "FAILED: suede-mesh $*: code $got, wanted $code and \"$text\"; it said:"
+    echo "$said"
+    failed=1
+  fi
+}
+
+expect 0 "usage: suede-mesh check FILE" --help
+expect 0 "suede-mesh " --version
+expect 2 "cannot read the command"
+expect 2 "cannot read the command" chek "$examples/tg.yaml"
+expect 2 "cannot read the command" trace "$examples/tg.yaml" M0D0
+expect 2 "no-such-file" check "$directory/no-such-file"
+expect 2 "unknown argument '--wrong'" check "$examples/tg.yaml" --wrong
+expect 2 "no plane 4; give --plane 0 to 3" tables "$examples/tg.yaml" --plane 4
+expect 2 "no device M9D0" trace "$examples/tg.yaml" M0D0 M9D0
+for name in four-by-nine quanta tg tgg; do
+  expect 0 "$name: meshes: " check "$examples/$name.yaml"
+done
+expect 0 "M4D8         P8           M4D0P0 " trace "$examples/tg.yaml" M4D8 M0D0
+expect 0 "mesh 4: galaxy, no host; XPUs 4 to 35" show "$examples/tg.yaml"
+expect 3 "has no route" trace "$examples/tg.yaml" M4D8 M0D0 --plane 1
+
+# Tables of a file: generated ones check as well, and one wrong port is found.
+"$mesh" tables "$examples/four-by-nine.yaml" >"$directory/tables.yaml" || failed=1
+expect 0 "1260 routes" check "$examples/four-by-nine.yaml" --tables "$directory/tables.yaml"
+sed 's/devices: \[4, D, 2/devices: [4, D, 9/' "$directory/tables.yaml" >"$directory/wrong.yaml"
+expect 3 "the port of M0D1 has no cable" check "$examples/four-by-nine.yaml" --tables "$directory/wrong.yaml"
+exit $failed
