@@ -189,4 +189,12 @@ std::string ShowSystem(const MeshSystem& system) {
   return text;
 }
 
+std::string ListCables(const Topology& topology) {
+  std::string text;
+  for (const Cable& cable : topology.cables()) {
+    StrAppend(&text, "- [", NameOf(cable.a), ", ", NameOf(cable.b), "]\n");
+  }
+  return text;
+}
+
 }  // namespace suede::mesh

@@ -24,6 +24,8 @@ Report TraceRoute(const MeshSystem& system, const Tables& tables, const Device& 
                   const Device& to);
 // Draws each mesh, and lists the cables between meshes.
 std::string ShowSystem(const MeshSystem& system);
+// Lists all cables of a plane, as YAML.
+std::string ListCables(const Topology& topology);
 
 }  // namespace suede::mesh
 

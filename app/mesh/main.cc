@@ -60,6 +60,7 @@ int Execute(std::string_view command, const MeshSystem& system,
   if (command == "check") return Print(CheckTables(system, *tables));
   if (command == "show") return Print({.text = ShowSystem(system)});
   const Topology& topology = system.planes[FLAGS_plane].topology;
+  if (command == "cables") return Print({.text = ListCables(topology)});
   if (command == "tables") return Print({.text = WriteTables(topology, of_plane)});
   std::vector<Device> devices;
   for (const std::string_view end : ends) {
@@ -75,7 +76,9 @@ int Execute(std::string_view command, const MeshSystem& system,
 int Run(const std::vector<std::string_view>& words) {
   const std::string_view command = words.empty() ? "" : words[0];
   const bool is_trace = command == "trace";
-  const bool is_known = is_trace || command == "check" || command == "show" || command == "tables";
+  constexpr std::string_view kOfFile[] = {"check", "show", "cables", "tables"};
+  const bool is_known =
+      is_trace || std::find(std::begin(kOfFile), std::end(kOfFile), command) != std::end(kOfFile);
   if (!is_known || words.size() != (is_trace ? 4 : 2)) {
     return Refuse(StrCat("cannot read the command; write ", kMeshProgram.synopsis));
   }

@@ -10,8 +10,8 @@ namespace suede {
 inline constexpr int kExitNotAccepted = 3;
 
 // Like SUEDE_FLAGS.
-#define SUEDE_MESH_FLAGS(X)                                                      \
-  X(uint32, plane, 0, "PLANE", "the plane of trace and tables, and of --tables") \
+#define SUEDE_MESH_FLAGS(X)                                                       \
+  X(uint32, plane, 0, "PLANE", "the plane of cables, tables, trace and --tables") \
   X(string, tables, "", "FILE", "tables of the plane in place of generated ones")
 
 inline constexpr FlagRow kMeshFlagRows[] = {
@@ -32,7 +32,7 @@ inline constexpr Program kMeshProgram = {
     .name = "suede-mesh",
     .title = "checks and shows systems of meshes",
     .synopsis =
-        "suede-mesh check FILE | show FILE | tables FILE | trace FILE DEVICE DEVICE "
+        "suede-mesh check FILE | show FILE | cables FILE | tables FILE | trace FILE DEVICE DEVICE "
         "[--plane PLANE] [--tables FILE]",
     .signals = "SIGTERM and SIGINT end it.",
     .flags = kMeshFlagRows,

@@ -2,6 +2,7 @@
 """From a scenario to links, configurations, processes and actions."""
 
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -13,7 +14,7 @@ from labkit import local, plan, scenario, schema, topology
 
 
 def read(directory, sets=(), text=lab.LEAST):
-    return scenario.load(lab.write(directory, text), sets)
+    return scenario.load(lab.write(directory, text), sets, build=lab.BUILD)
 
 
 def refused(directory, *sets):
@@ -61,14 +62,15 @@ def test_links_one_by_one(tmp_path):
 def hops(made, source, destination):
     """The switches that a frame from XPU to XPU passes, by the tables of the configurations."""
     far = {(link[a]["node"], link[a]["port"]): link[b] for link in made.links for a, b in ("ab", "ba")}
-    at, passed = far["d0", f"x{source}p0"], []
-    while at["node"] != "d0":
+    at, passed = next(end for (node, port), end in far.items() if node[0] == "d" and port == f"x{source}p0"), []
+    while at["node"].startswith("sw"):
         passed.append(at["node"])
         port = next(entry["port"] for entry in made.node(at["node"]).config["addresses"]
                     if entry["forwarding_address"] == destination)
         at = far[at["node"], port]
         assert len(passed) < 40
-    assert at["port"] == f"x{destination}p0"
+    xpu = destination if destination < 1024 else (destination >> 16) * 9 + destination % 1024
+    assert at["port"] == f"x{xpu}p0"
     return passed
 
 
@@ -80,6 +82,23 @@ def test_a_mesh_is_dimension_ordered(tmp_path):
     assert [len(hops(made, 4, xpu)) for xpu in range(9) if xpu != 4] == [3, 2, 3, 2, 2, 3, 2, 3]
     made = plan.make(read(tmp_path, ["topology.xpus=8", "topology.mesh={rows: 2, columns: 2, layers: 2}"]))
     assert hops(made, 0, 7) == ["sw0", "sw1", "sw3", "sw7"]
+
+
+def test_a_system_of_meshes_has_its_tables(tmp_path):
+    sets = ["topology.xpus=36", f"topology.system={lab.ROOT}/conf/mesh/four-by-nine.yaml", "topology.daemons=4"]
+    made = plan.make(read(tmp_path, sets))
+    assert len(made.links) == 36 + 52
+    addresses = {peer["xpu"]: peer["ports"][0]["forwarding_address"] for peer in made.node("d0").config["peers"] if peer["xpu"] > 8}
+    assert [addresses[xpu] for xpu in (9, 17, 35)] == [0x10000, 0x10008, 0x30008]
+    trace = subprocess.run([lab.BUILD / "app/mesh/suede-mesh", "trace", lab.ROOT / "conf/mesh/four-by-nine.yaml", "M0D0", "M3D8"],
+                           capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"^M(\d)D(\d)", trace, re.MULTILINE)
+    assert hops(made, 0, 0x30008) == [f"sw{int(mesh) * 9 + int(device)}" for mesh, device in names]
+    for change, message in (("topology.xpus=35", "topology.xpus: is 35, and the system has 36 devices; write 36"),
+                            ("encapsulation=afh2c", "encapsulation: afh2c has too few bits"),
+                            ("topology.planes=2", "topology.system: no plane 1; give --plane 0 to 0"),
+                            ("topology.system=none.yaml", "topology.system: ")):
+        assert message in refused(tmp_path, *sets, change)
 
 
 def test_planes_of_a_mesh_are_apart(tmp_path):
@@ -186,7 +205,7 @@ def test_generated_configurations_are_taken(tmp_path, shape, encapsulation):
 
 @pytest.mark.parametrize("path", lab.SCENARIOS, ids=lambda path: path.stem)
 def test_configurations_of_the_scenarios_are_taken(tmp_path, path):
-    read_one = scenario.load(path)
+    read_one = scenario.load(path, build=lab.BUILD)
     assert read_one.name == path.stem and read_one["description"]
     check_all(plan.make(read_one), tmp_path)
 

@@ -21,6 +21,7 @@ expect() {
   fi
 }
 
+expect 0 "- [M0D5P2, M1D3P4]" cables "$examples/four-by-nine.yaml"
 expect 0 "usage: suede-mesh check FILE" --help
 expect 0 "suede-mesh " --version
 expect 2 "cannot read the command"

@@ -184,7 +184,7 @@ def main(argv=None):
     if args.compare:
         return _compare(args)
     try:
-        read = scenario.load(args.scenario, args.sets, args.seed)
+        read = scenario.load(args.scenario, args.sets, args.seed, programs(args))
         read.data["backend"] = args.backend or read["backend"]  # limits depend on it
         plan = plans.make(read)
     except scenario.ScenarioError as error:

@@ -165,7 +165,10 @@ def merged(base, over):
 
 
 def _base(topology, port):
-    """Forwarding addresses tell an XPU's ports apart where one switch has several of them."""
+    """Forwarding addresses tell an XPU's ports apart where one switch has several of them; those of a system of meshes are
+    as docs/mesh.md has them."""
+    if topology.bases:
+        return (port.index << 26) + topology.bases[port.xpus[0]] - port.xpus[0]
     return port.index << 10 if topology.several_at_one else 0
 
 

@@ -32,6 +32,7 @@ class Scenario:
     path: pathlib.Path
     data: dict
     marks: dict = dataclasses.field(default_factory=dict)
+    build: pathlib.Path = None  # of the programs; None: the installed ones
 
     def __getitem__(self, key):
         return self.data[key]
@@ -340,7 +341,7 @@ def _compose(text, place):
         raise wrong(None, f"is no YAML: {error}") from None
 
 
-def load(path, sets=(), seed=None):
+def load(path, sets=(), seed=None, build=None):
     """The scenario of a file, with flags laid over it. Raises ScenarioError."""
     path = pathlib.Path(path)
     try:
@@ -358,7 +359,7 @@ def load(path, sets=(), seed=None):
     data = reader.read_map(root, schema.SCENARIO, "")
     if reader.errors:
         raise ScenarioError(reader.errors)
-    scenario = Scenario(path, data, reader.marks)
+    scenario = Scenario(path, data, reader.marks, build)
     _finish(scenario)
     return scenario
 

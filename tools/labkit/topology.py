@@ -3,7 +3,12 @@
 
 import dataclasses
 import itertools
+import os
 import re
+import shutil
+import subprocess
+
+import yaml
 
 PORTS_OF_PROCESS = 32  # DPDK of Debian has RTE_MAX_ETHPORTS=32
 PORTS_IN_SIMULATOR = 1024
@@ -56,6 +61,8 @@ class Topology:
     ports: list
     links: list
     is_mesh: bool = False  # of switches: the dimension decides between ways of one length
+    tables: dict = None    # of a system of meshes: (switch, XPU) -> link
+    bases: dict = None     # of a system of meshes: XPU -> its forwarding address on plane 0
 
     def __post_init__(self):
         self.trunks = {name: [] for name in self.switches}  # switch -> (neighbour, link) of its links to other switches
@@ -87,6 +94,8 @@ class Topology:
         spread over ways of one length, but for a mesh, where the first dimension comes first."""
         if port.link.switch == switch:
             return port.link
+        if self.tables is not None:
+            return self.tables.get((switch, port.xpus[0])) if port.link.switch in self.distances[switch] else None
         left = self.distances[switch].get(port.link.switch)
         if left is None:
             return None
@@ -140,6 +149,8 @@ def build(scenario):
         topology = _direct(scenario, names)
     elif spec["mesh"]:
         topology = _mesh(scenario, names)
+    elif spec["system"]:
+        topology = _system(scenario, names)
     else:
         topology = _planes(scenario, names)
     _check_limits(scenario, topology)
@@ -199,6 +210,59 @@ def _mesh(scenario, daemons):
             for at in (each for each in range(count) if each // step % side < side - 1):
                 links.append(_trunk(links, f"sw{plane * count + at}", f"sw{plane * count + at + step}", plane, spec["link"]))
     return Topology(daemons, [f"sw{i}" for i in range(count * spec["planes"])], ports, links, is_mesh=True)
+
+
+DEVICE = re.compile(r"M(\d+)D(\d+)(?:P(\d+))?")
+
+
+def _of_system(scenario, command, plane):
+    """A list that suede-mesh prints."""
+    program = scenario.build / "app/mesh/suede-mesh" if scenario.build else shutil.which("suede-mesh")
+    if not program or not os.access(program, os.X_OK):
+        raise scenario.error("topology.system", f"there is no program {program or 'suede-mesh'}, which reads it; ninja -C BUILD "
+                             "app/mesh/suede-mesh, or install the package suede")
+    path = scenario.path.parent / scenario["topology"]["system"]
+    done = subprocess.run([program, command, path, "--plane", str(plane)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise scenario.error("topology.system", done.stderr.strip().removeprefix("suede-mesh: "))
+    return yaml.load(done.stdout, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or []
+
+
+def _system(scenario, daemons):
+    """A switch for each device and plane of a system of meshes, with its tables. XPU ids count the devices of all meshes."""
+    spec = scenario["topology"]
+    if spec["xpus_per_port"] != 1:
+        raise scenario.error("topology.xpus_per_port", "XPUs of a system share no ports; remove it")
+    if scenario["encapsulation"] in ("afh1", "afh1s", "afh2c"):
+        raise scenario.error("encapsulation", f"{scenario['encapsulation']} has too few bits for addresses of a system; write afh2")
+    ports, links, routes, bases = {}, [], {}, {}
+    for plane in range(spec["planes"]):
+        tables = _of_system(scenario, "tables", plane)["tables"]
+        names = [tuple(map(int, DEVICE.fullmatch(each["device"]).groups()[:2])) for each in tables]
+        if len(names) != spec["xpus"]:
+            raise scenario.error("topology.xpus", f"is {spec['xpus']}, and the system has {len(names)} devices; write {len(names)}")
+        numbers = {name: xpu for xpu, name in enumerate(names)}
+        bases = {xpu: mesh << 16 | device for xpu, (mesh, device) in enumerate(names)}
+        switch = [f"sw{plane * len(names) + xpu}" for xpu in range(len(names))]
+        for daemon, xpus in daemons.items():
+            for xpu in xpus:
+                port = ports[xpu, plane] = Port(daemon, f"x{xpu}p{plane}", plane, [xpu])
+                port.link = _link_to_switch(links, port, switch[xpu], spec["link"])
+                links.append(port.link)
+        at = {}  # (XPU, number of a port) -> link
+        for ends in _of_system(scenario, "cables", plane):
+            sides = [tuple(map(int, DEVICE.fullmatch(end).groups())) for end in ends]
+            near, far = (numbers[side[:2]] for side in sides)
+            links.append(_trunk(links, switch[near], switch[far], plane, spec["link"]))
+            at[near, sides[0][2]] = at[far, sides[1][2]] = links[-1]
+        for own, table in enumerate(tables):
+            for xpu, (mesh, device) in enumerate(names):
+                entry = table["devices"][device] if mesh == names[own][0] else table["meshes"][mesh]
+                if isinstance(entry, int):
+                    routes[switch[own], xpu] = at[own, entry]
+    ordered = [ports[key] for key in sorted(ports)]
+    switches = [f"sw{number}" for number in range(spec["planes"] * spec["xpus"])]
+    return Topology(daemons, switches, ordered, links, tables=routes, bases=bases)
 
 
 def _direct(scenario, daemons):
