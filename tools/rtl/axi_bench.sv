@@ -76,7 +76,7 @@ module axi_node #(
   assign is_idle = xpu_empty && xpu_idle && memory_idle;
 
   // Resets of the two ports.
-  longint unsigned state;
+  `include "bench_random.svh"
   int unsigned resets;
   int left_of_reset[2];
   logic [1:0] in_reset;
@@ -85,10 +85,8 @@ module axi_node #(
   int unsigned reset_count;
 
   initial begin
-    int unsigned seed;
-    if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("resets=%d", resets)) resets = 0;
-    state = first_state(seed, XPU + 200);
+    start_random(XPU + 200);
     left_of_reset[0] = 4;
     left_of_reset[1] = 4;
     in_reset = 3;
@@ -97,11 +95,10 @@ module axi_node #(
 
   always @(posedge clk) begin
     for (int i = 0; i < 2; i++) begin
-      state = after(state);
       if (left_of_reset[i] != 0) begin
         left_of_reset[i]--;
-      end else if (!finish && resets != 0 && 32'(state >> 32) % resets == 0) begin
-        left_of_reset[i] = 2 + int'(state[2:0]);
+      end else if (!finish && one_in(resets)) begin
+        left_of_reset[i] = 2 + int'(random(8));
         reset_count++;
       end
       in_reset[i] <= left_of_reset[i] != 0;

@@ -45,18 +45,6 @@ package axi_bench_pkg;
     return bytes - (int'(beat_address(of, beat)) & (bytes - 1));
   endfunction
 
-  function automatic longint unsigned after(longint unsigned x);
-    // verilator no_inline_task
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return x;
-  endfunction
-
-  function automatic longint unsigned first_state(int unsigned seed, int salt);
-    return 64'(seed) * 64'd2654435761 + 64'(salt) * 64'd40503 + 64'd88172645463325252;
-  endfunction
-
   // Contents of the memories at the beginning.
   function automatic logic [7:0] initial_byte(int address);
     return 8'(address * 37) ^ 8'(address >> 8);

@@ -10,6 +10,7 @@ module axi_memory #(
     axi_if bus
 );
   import axi_bench_pkg::*;
+  `include "bench_random.svh"
   localparam int LANES = DATA_WIDTH / 8;
 
   typedef struct packed {
@@ -25,23 +26,11 @@ module axi_memory #(
   beat_t beats[$];
   int beats_written;
   int unsigned gap, request_gap, cycles;
-  longint unsigned state;
   string fault;
   bit f_b_early, f_b_nobody, f_b_twice, f_rlast_early, f_rlast_late, f_r_id, f_reset, f_lane,
       f_strobe, f_lost, f_beat_lost, f_beat_twice;
 
-  function automatic int unsigned random(int unsigned bound);
-    state = after(state);
-    return 32'(state >> 32) % bound;
-  endfunction
-
-  function automatic bit one_in(int unsigned odds);
-    return odds != 0 && random(odds) == 0;
-  endfunction
-
   initial begin
-    int unsigned seed;
-    if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!FAULTY || !$value$plusargs("fault=%s", fault)) fault = "";
     f_b_early = fault == "soc_b_before_wlast";
     f_b_nobody = fault == "soc_b_to_nobody";
@@ -55,7 +44,7 @@ module axi_memory #(
     f_lost = fault == "soc_write_lost";
     f_beat_lost = fault == "soc_beat_lost";
     f_beat_twice = fault == "soc_beat_twice";
-    state = first_state(seed, SALT + 100);
+    start_random(SALT + 100);
     for (int i = 0; i < 65536; i++) octets[i] = initial_byte(i);
     {bus.awready, bus.wready, bus.arready, bus.bvalid, bus.rvalid} = 0;
     {beats_written, cycles} = 0;

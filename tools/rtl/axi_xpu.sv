@@ -16,10 +16,10 @@ module axi_xpu #(
     output int unsigned sent
 );
   import axi_bench_pkg::*;
+  `include "bench_random.svh"
   localparam int LANES = DATA_WIDTH / 8;
 
   int unsigned transactions, gap, w_gap, answer_gap, cycles;
-  longint unsigned state;
   int writes_open[8], reads_open[8];
   logic [7:0] is_writing;  // IDs that write; the others read
   int more[8];             // transactions of an ID before it may change
@@ -30,18 +30,7 @@ module axi_xpu #(
   bit f_aw_dropped, f_aw_changes, f_w_changes, f_ar_dropped, f_early, f_late, f_aw_page, f_ar_page, f_wrap, f_size,
       f_lanes, f_reset;
 
-  function automatic int unsigned random(int unsigned bound);
-    state = after(state);
-    return 32'(state >> 32) % bound;
-  endfunction
-
-  function automatic bit one_in(int unsigned odds);
-    return odds != 0 && random(odds) == 0;
-  endfunction
-
   initial begin
-    int unsigned seed;
-    if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("transactions=%d", transactions)) transactions = 200;
     if (!FAULTY || !$value$plusargs("fault=%s", fault)) fault = "";
     f_aw_dropped = fault == "xpu_aw_dropped";
@@ -56,7 +45,7 @@ module axi_xpu #(
     f_size = fault == "xpu_size_too_large";
     f_lanes = fault == "xpu_strobe_outside";
     f_reset = fault == "xpu_valid_in_reset";
-    state = first_state(seed, SALT);
+    start_random(SALT);
     for (int i = 0; i < 8; i++) {writes_open[i], reads_open[i], more[i]} = 0;
     {bus.awvalid, bus.wvalid, bus.arvalid, bus.bready, bus.rready} = 0;
     {beat, cycles, sent} = 0;

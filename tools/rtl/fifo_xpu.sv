@@ -34,10 +34,10 @@ module fifo_xpu #(
     output logic         is_done, // has sent its commands
     output int unsigned  sent
 );
+  `include "bench_random.svh"
   localparam int BYTES = N / 8;
 
   int unsigned commands, resets, errors;
-  longint unsigned state;
   logic [3:0] tx_have[8];        // credit of {kind, vc}
   logic [8:0] rx_given[8];       // credit of {kind, vc} that SUE has not spent
   logic [3:0] rx_limit[4];       // back-pressure: credit that a VC may have
@@ -56,27 +56,8 @@ module fifo_xpu #(
   bit f_overrun, f_skips, f_repeats, f_in_reset, f_vc, f_xpuid, f_control, f_valid, f_lengths, f_resumes,
       f_interleaves, f_short, f_keeps_credit, f_rx_in_reset, f_rx_unbounded, f_rx_encoding;
 
-  function automatic longint unsigned after(longint unsigned x);
-    // verilator no_inline_task
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return x;
-  endfunction
-
-  function automatic int unsigned random(int unsigned bound);
-    state = after(state);
-    return 32'(state >> 32) % bound;
-  endfunction
-
-  function automatic bit one_in(int unsigned odds);
-    return odds != 0 && random(odds) == 0;
-  endfunction
-
   initial begin
-    int unsigned seed;
     string fault;
-    if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("commands=%d", commands)) commands = 200;
     if (!$value$plusargs("resets=%d", resets)) resets = 0;
     if (!$value$plusargs("errors=%d", errors)) errors = 16;
@@ -97,7 +78,7 @@ module fifo_xpu #(
     f_rx_in_reset = fault == "rx_credit_in_reset";
     f_rx_unbounded = fault == "rx_credit_unbounded";
     f_rx_encoding = fault == "rx_credit_encoding";
-    state = 64'(seed) * 64'd2654435761 + 64'(SALT) * 64'd40503 + 64'd88172645463325252;
+    start_random(SALT);
     for (int i = 0; i < 8; i++) begin
       tx_have[i] = 0;
       rx_given[i] = 0;
