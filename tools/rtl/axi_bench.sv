@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two example XPUs, "left" (XPU 0) and "right" (XPU 1), each with a subordinate and a manager port of AXI4 and the memory
-// that the other one writes and reads, with all checks. Right has credit signals in place of READY. tools/rtl/README.md has the plusargs.
+// that the other one writes and reads, with all checks. Right has credit signals in place of READY. In the simulation's
+// network each writes its own memory through SUE, too. tools/rtl/README.md has the plusargs.
 `timescale 1ns / 1ps
 
 // The signals of an interface, as ports of the same names.
@@ -29,12 +30,14 @@ module axi_node #(
     input  logic        finish,
     input  logic        at_end,
     input  logic        is_lenient,
+    input  logic        has_own,
     output logic        is_done,
     output logic        is_idle,
     output int unsigned sent,
     output int unsigned ended,
     output int unsigned failed,
-    output int unsigned compared
+    output int unsigned compared,
+    output int unsigned swapped
 );
   import axi_bench_pkg::*;
 
@@ -45,8 +48,9 @@ module axi_node #(
   logic xpu_empty, xpu_idle, memory_idle;
 
   axi_xpu #(.DATA_WIDTH(DATA_WIDTH), .SALT(XPU), .FAULTY(FAULTY), .BASE(BASE)) xpu (
-      .bus(xpu_bus), .finish, .is_done, .is_empty(xpu_empty), .sent);
-  axi_scoreboard #(.DATA_WIDTH(DATA_WIDTH)) scoreboard (.bus(xpu_bus), .is_lenient, .ended, .failed, .compared);
+      .bus(xpu_bus), .finish, .has_own, .is_done, .is_empty(xpu_empty), .sent);
+  axi_scoreboard #(.DATA_WIDTH(DATA_WIDTH), .XPU(XPU)) scoreboard (
+      .bus(xpu_bus), .is_lenient, .ended, .failed, .compared, .swapped);
   if (IS_CREDIT) begin : by_credit
     axi_credit_link #(.DATA_WIDTH(DATA_WIDTH)) accept_link (.from(xpu_bus), .to(accept_bus));
     axi_credit_link #(.DATA_WIDTH(DATA_WIDTH), .FAULTY(1)) issue_link (.from(issue_bus), .to(memory_bus));
@@ -122,16 +126,19 @@ module axi_bench #(
 
   logic finish, at_end, is_late, is_lenient, is_loop;
   logic left_done, right_done, left_idle, right_idle;
-  int unsigned left_sent, right_sent, left_ended, right_ended, left_failed, right_failed, left_compared, right_compared;
+  int unsigned left_sent, right_sent, left_ended, right_ended, left_failed, right_failed, left_compared, right_compared,
+      left_swapped, right_swapped;
   int unsigned seed, faults, cycles, quiet_cycles, progress;
   int quiet_since;
 
-  axi_node #(.DATA_WIDTH(N), .NAME("left"), .XPU(0), .ROUTES("40000000-4000ffff:1:0"), .BASE(32'h40000000), .FAULTY(1)) left (
-      .clk, .finish, .at_end, .is_lenient, .is_done(left_done), .is_idle(left_idle), .sent(left_sent), .ended(left_ended),
-      .failed(left_failed), .compared(left_compared));
-  axi_node #(.DATA_WIDTH(RIGHT), .NAME("right"), .XPU(1), .ROUTES("0-ffff:0"), .BASE(0), .IS_CREDIT(1)) right (
-      .clk, .finish, .at_end, .is_lenient, .is_done(right_done), .is_idle(right_idle), .sent(right_sent),
-      .ended(right_ended), .failed(right_failed), .compared(right_compared));
+  axi_node #(.DATA_WIDTH(N), .NAME("left"), .XPU(0), .ROUTES("40000000-4000ffff:1:0,80000000-8000ffff:0:0"),
+             .BASE(32'h40000000), .FAULTY(1)) left (
+      .clk, .finish, .at_end, .is_lenient, .has_own(is_loop), .is_done(left_done), .is_idle(left_idle), .sent(left_sent), .ended(left_ended),
+      .failed(left_failed), .compared(left_compared), .swapped(left_swapped));
+  axi_node #(.DATA_WIDTH(RIGHT), .NAME("right"), .XPU(1), .ROUTES("0-ffff:0,80000000-8000ffff:1:0"), .BASE(0),
+             .IS_CREDIT(1)) right (
+      .clk, .finish, .at_end, .is_lenient, .has_own(is_loop), .is_done(right_done), .is_idle(right_idle), .sent(right_sent),
+      .ended(right_ended), .failed(right_failed), .compared(right_compared), .swapped(right_swapped));
 
   initial begin
     int unsigned resets;
@@ -172,9 +179,9 @@ module axi_bench #(
     watch();
     if (finish && left_idle && right_idle && left.in_reset == 0 && right.in_reset == 0) at_end <= 1;
     if (at_end && !is_late) begin
-      $display("axi_bench: PASS seed %0d: %0d and %0d transactions, %0d and %0d failed, %0d octets compared, %0d resets, %0d cycles",
+      $display("axi_bench: PASS seed %0d: %0d and %0d transactions, %0d and %0d failed, %0d octets compared, %0d exclusive, %0d resets, %0d cycles",
                seed, left_ended, right_ended, left_failed, right_failed, left_compared + right_compared,
-               left.reset_count + right.reset_count, cycles);
+               left_swapped + right_swapped, left.reset_count + right.reset_count, cycles);
       $finish;
     end
   end

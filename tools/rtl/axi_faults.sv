@@ -12,12 +12,14 @@ module axi_faults #(
 );
   string fault;
   bit f_b_dropped, f_b_id, f_b_lost, f_b_response, f_b_user, f_b_twice, f_r_changes, f_r_early, f_r_late, f_r_id, f_r_data,
-      f_r_lost, f_r_user, f_reset, f_strobe, f_w_data;
+      f_r_lost, f_r_user, f_reset, f_strobe, f_w_data, f_granted, f_executed, f_ignored, f_exokay;
   bit m_aw_changes, m_aw_dropped, m_aw_page, m_ar_page, m_fields, m_w_changes, m_w_early, m_w_late, m_w_lost, m_w_lanes,
       m_reset;
   int unsigned cycles = 0, r_beats = 0, w_beats = 0;
   logic b_held = 0, r_held = 0, aw_held = 0, w_held = 0, b_again = 0;
   logic [7:0] b_id = 0;
+  logic [7:0] is_locked = 0;  // IDs whose last AW was exclusive
+  logic [19:0] users[8];      // BUSER of success of the last AW of each ID
   logic armed = 0;  // from a moment on at which no request is held
 
   function automatic bit is_at(bit manager, string name);
@@ -42,6 +44,10 @@ module axi_faults #(
     f_reset = is_at(0, "sue_answer_in_reset");
     f_strobe = is_at(0, "sue_strobe_ignored");
     f_w_data = is_at(0, "sue_wdata_altered");
+    f_granted = is_at(0, "sue_exclusive_granted");
+    f_executed = is_at(0, "sue_exclusive_executed");
+    f_ignored = is_at(0, "sue_exclusive_ignored");
+    f_exokay = is_at(0, "sue_exokay_to_normal");
     m_aw_changes = is_at(1, "sue_aw_changes");
     m_aw_dropped = is_at(1, "sue_aw_dropped");
     m_aw_page = is_at(1, "sue_aw_crosses_page");
@@ -67,6 +73,8 @@ module axi_faults #(
     r_held <= to.rvalid && !from.rready;
     aw_held <= from.awvalid && !to.awready;
     w_held <= from.wvalid && !to.wready;
+    if (from.awvalid && from.awready) is_locked[from.awid[2:0]] <= from.awlock;
+    if (from.awvalid && from.awready) users[from.awid[2:0]] <= from.awuser[19:0];
     if (to.rvalid && to.rready) r_beats <= r_beats + 1;
     if (from.wvalid && from.wready) w_beats <= w_beats + 1;
     b_again <= b_again ? !from.bready : f_b_twice && armed && to.bvalid && to.bready;
@@ -76,10 +84,12 @@ module axi_faults #(
   always_comb begin
     to.aresetn = from.aresetn;
     // Requests.
-    {to.awid, to.awlen, to.awsize, to.awprot, to.awqos, to.awregion, to.awlock, to.awuser} =
-        {from.awid, from.awlen, from.awsize, from.awprot, from.awqos, from.awregion, from.awlock, from.awuser};
-    {to.arid, to.arlen, to.arsize, to.arprot, to.arqos, to.arregion, to.arlock, to.aruser} =
-        {from.arid, from.arlen, from.arsize, from.arprot, from.arqos, from.arregion, from.arlock, from.aruser};
+    {to.awid, to.awlen, to.awsize, to.awprot, to.awqos, to.awregion, to.awuser} =
+        {from.awid, from.awlen, from.awsize, from.awprot, from.awqos, from.awregion, from.awuser};
+    to.awlock = from.awlock && !f_executed;
+    {to.arid, to.arlen, to.arsize, to.arprot, to.arqos, to.arregion, to.aruser} =
+        {from.arid, from.arlen, from.arsize, from.arprot, from.arqos, from.arregion, from.aruser};
+    to.arlock = from.arlock && !f_ignored;
     to.awaddr = from.awaddr ^ 32'(m_aw_changes && armed && aw_held);
     to.awburst = from.awburst;
     to.awcache = from.awcache ^ 4'(m_fields && armed);
@@ -105,6 +115,10 @@ module axi_faults #(
     from.bid = b_again ? b_id : f_b_id && armed ? to.bid ^ 8'h80 : to.bid;
     from.bresp = f_b_response && armed ? 2'd2 : to.bresp;
     from.buser = to.buser ^ 20'(f_b_user && armed);
+    if (to.bresp == 0 && (is_locked[to.bid[2:0]] ? f_granted : f_exokay)) begin
+      from.bresp = 1;
+      from.buser = users[to.bid[2:0]];
+    end
     to.bready = (from.bready || loses_b) && !b_again;
     from.rvalid = to.rvalid && !loses_r;
     from.rid = f_r_id && armed ? to.rid ^ 8'h80 : to.rid;

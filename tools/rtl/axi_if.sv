@@ -15,7 +15,23 @@ package axi_bench_pkg;
     logic [7:0]  len;
     logic [2:0]  size;
     logic [1:0]  burst;
+    logic        lock;
   } burst_t;
+
+  // An XPU's own memory in its address space.
+  localparam logic [31:0] OWN_BASE = 32'h80000000;
+
+  function automatic bit is_own(logic [31:0] addr);
+    return addr[31];
+  endfunction
+  // The last 8 KiB of a memory are written by both XPUs.
+  function automatic bit is_shared(logic [31:0] addr);
+    return addr[15:13] == 7;
+  endfunction
+
+  // Of each octet of the memory of each XPU the cycles of: AW of the newest write that has succeeded; AW of the newest
+  // exclusive one, and the end of its read.
+  int unsigned write_begins[2][65536], pair_writes[2][65536], pair_reads[2][65536];
 
   // The page of an address determines the other fields, so that the far end can check them.
   function automatic logic [39:0] page_user(logic [31:0] addr);

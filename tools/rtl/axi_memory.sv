@@ -51,9 +51,10 @@ module axi_memory #(
     {gap, request_gap} = {32'd1, 32'd1};
   end
 
-  function automatic void check_fields(string channel, logic [31:0] addr, logic [14:0] fields, logic [39:0] user);
-    if (fields != page_fields(addr) || user != page_user(addr)) begin
-      $error("attributes: %s of %08x has %04x and user %010x", channel, addr, fields, user);
+  // SUE's monitor issues exclusive accesses as normal ones.
+  function automatic void check_fields(string channel, burst_t of, logic [14:0] fields, logic [39:0] user);
+    if (fields != page_fields(of.addr) || user != page_user(of.addr) || of.lock) begin
+      $error("attributes: %s of %08x has %04x, user %010x, lock %0d", channel, of.addr, fields, user, of.lock);
     end
   endfunction
 
@@ -139,14 +140,17 @@ module axi_memory #(
   endtask
 
   task automatic take_requests();
+    burst_t aw, ar;
+    aw = {bus.awid, bus.awaddr, bus.awlen, bus.awsize, bus.awburst, bus.awlock};
+    ar = {bus.arid, bus.araddr, bus.arlen, bus.arsize, bus.arburst, bus.arlock};
     if (bus.awvalid && bus.awready) begin
-      check_fields("AW", bus.awaddr, {bus.awcache, bus.awprot, bus.awqos, bus.awregion}, bus.awuser);
-      writes.push_back({bus.awid, bus.awaddr, bus.awlen, bus.awsize, bus.awburst});
+      check_fields("AW", aw, {bus.awcache, bus.awprot, bus.awqos, bus.awregion}, bus.awuser);
+      writes.push_back(aw);
     end
     if (bus.wvalid && bus.wready) beats.push_back({bus.wlast, bus.wuser, bus.wstrb, bus.wdata});
     if (bus.arvalid && bus.arready) begin
-      check_fields("AR", bus.araddr, {bus.arcache, bus.arprot, bus.arqos, bus.arregion}, bus.aruser);
-      reads.push_back({bus.arid, bus.araddr, bus.arlen, bus.arsize, bus.arburst});
+      check_fields("AR", ar, {bus.arcache, bus.arprot, bus.arqos, bus.arregion}, bus.aruser);
+      reads.push_back(ar);
       beats_read.push_back(0);
     end
     bus.awready <= writes.size() < 8 && one_in(request_gap);

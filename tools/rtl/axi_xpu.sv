@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An example manager: random writes and reads of the memory of a remote XPU. Each ID has 8 KiB of it, and either writes or
-// reads under way, so that it knows what a read returns. tools/rtl/README.md has its plusargs.
+// reads under way, so that it knows what a read returns; those of ID 7 are shared by all IDs of both XPUs. Exclusive
+// accesses are pairs of a read and a write, at times with another write of the ID between. tools/rtl/README.md has its
+// plusargs.
 `timescale 1ns / 1ps
 
 module axi_xpu #(
@@ -11,6 +13,7 @@ module axi_xpu #(
 ) (
     axi_if              bus,
     input  logic        finish,   // starts nothing more
+    input  logic        has_own,  // reaches its own memory through SUE, too
     output logic        is_done,  // has started its transactions
     output logic        is_empty, // all have ended
     output int unsigned sent
@@ -23,12 +26,14 @@ module axi_xpu #(
   int writes_open[8], reads_open[8];
   logic [7:0] is_writing;  // IDs that write; the others read
   int more[8];             // transactions of an ID before it may change
+  burst_t pairs[8];        // exclusive accesses whose write has to come
+  logic [7:0] is_paired;   // IDs that have one
   burst_t aws[$];      // to be addressed
   burst_t bursts[$];   // with W beats to come
   int beat;
   string fault;
   bit f_aw_dropped, f_aw_changes, f_w_changes, f_ar_dropped, f_early, f_late, f_aw_page, f_ar_page, f_wrap, f_size,
-      f_lanes, f_reset;
+      f_lanes, f_reset, f_lock_unaligned, f_lock_long;
 
   initial begin
     if (!$value$plusargs("transactions=%d", transactions)) transactions = 200;
@@ -45,14 +50,21 @@ module axi_xpu #(
     f_size = fault == "xpu_size_too_large";
     f_lanes = fault == "xpu_strobe_outside";
     f_reset = fault == "xpu_valid_in_reset";
+    f_lock_unaligned = fault == "xpu_exclusive_unaligned";
+    f_lock_long = fault == "xpu_exclusive_too_long";
     start_random(SALT);
     for (int i = 0; i < 8; i++) {writes_open[i], reads_open[i], more[i]} = 0;
     {bus.awvalid, bus.wvalid, bus.arvalid, bus.bready, bus.rready} = 0;
     {beat, cycles, sent} = 0;
     {gap, w_gap, answer_gap} = {32'd1, 32'd1, 32'd1};
     {is_done, is_empty} = 0;
-    is_writing = 0;
+    {is_writing, is_paired} = 0;
   end
+
+  function automatic logic [31:0] area_of(int id);
+    if (id == 7 && has_own && one_in(2)) return OWN_BASE + 32'(id * 8192);
+    return BASE + 32'(id * 8192);
+  endfunction
 
   // Makes a legal burst of an ID. One in 64 leads nowhere.
   function automatic burst_t make_burst(int id);
@@ -74,9 +86,26 @@ module axi_xpu #(
       most = (4096 - (offset & ~(bytes - 1))) / bytes;
       if (int'(made.len) >= most) made.len = 8'(most - 1);
     end
-    made.addr = BASE + 32'(id * 8192) + 32'(random(2) * 4096) + 32'(offset);
+    made.addr = area_of(id) + 32'(random(2) * 4096) + 32'(offset);
     if (one_in(64)) made.addr[24] = 1;
     made.id = 8'(id * 9);
+    made.lock = 0;
+    return made;
+  endfunction
+
+  // Makes an exclusive access, of the ID's own or of shared octets.
+  function automatic burst_t make_exclusive(int id);
+    burst_t made;
+    int beats_log, total;
+    made.size = 3'(random($clog2(LANES) + 1));
+    beats_log = int'(random(8 - int'(made.size)));
+    if (beats_log > 4) beats_log = 4;
+    total = 1 << (beats_log + int'(made.size));
+    made.len = 8'((1 << beats_log) - 1);
+    made.burst = beats_log != 0 && one_in(2) ? 2 : 1;
+    made.addr = area_of(one_in(2) ? id : 7) + 32'(random(512 / total) * total);
+    made.id = 8'(id * 9);
+    made.lock = 1;
     return made;
   endfunction
 
@@ -84,29 +113,38 @@ module axi_xpu #(
     int id;
     burst_t made;
     id = int'(random(8));
-    if (more[id] == 0 && writes_open[id] == 0 && reads_open[id] == 0) begin
-      more[id] = 1 + int'(random(one_in(4) ? 64 : 8));
+    if (aws.size() > 8 || bus.arvalid || (more[id] == 0 && (writes_open[id] != 0 || reads_open[id] != 0))) return;
+    made = make_burst(id);
+    if (more[id] != 0) begin
+      more[id]--;
+    end else if (is_paired[id]) begin
+      made = pairs[id];
+      made.lock = !one_in(4);
+      is_paired[id] = !made.lock;
+      is_writing[id] = 1;
+    end else if (one_in(4)) begin
+      made = make_exclusive(id);
+      pairs[id] = made;
+      is_paired[id] = 1;
+      is_writing[id] = 0;
+    end else begin
+      more[id] = int'(random(one_in(4) ? 64 : 8));
       is_writing[id] = one_in(2);
     end
-    if (more[id] == 0) return;
-    made = make_burst(id);
+    sent <= sent + 1;
     if (is_writing[id]) begin
-      if (aws.size() > 8) return;
-      more[id]--;
       aws.push_back(made);
       bursts.push_back(made);
       writes_open[id]++;
-      sent <= sent + 1;
-    end else if (!bus.arvalid) begin
-      more[id]--;
+    end else begin
       if (f_ar_page && cycles > 300) {made.addr[11:0], made.burst, made.len} = {12'hff0, 2'd1, 8'd255};
       if (f_wrap && cycles > 300) {made.addr[0], made.burst, made.len, made.size} = {1'b1, 2'd2, 8'd3, 3'd2};
-      {bus.arid, bus.araddr, bus.arlen, bus.arsize, bus.arburst} <= made;
+      if (f_lock_unaligned && made.lock) made.addr |= 32'((int'(made.len) + 1) << made.size >> 1);
+      {bus.arid, bus.araddr, bus.arlen, bus.arsize, bus.arburst, bus.arlock} <= made;
       {bus.arcache, bus.arprot, bus.arqos, bus.arregion} <= page_fields(made.addr);
-      {bus.aruser, bus.arlock} <= {page_user(made.addr), 1'b0};
+      bus.aruser <= page_user(made.addr);
       bus.arvalid <= 1;
       reads_open[id]++;
-      sent <= sent + 1;
     end
   endtask
 
@@ -122,9 +160,10 @@ module axi_xpu #(
       first = aws.pop_front();
       if (f_aw_page && cycles > 300) {first.addr[11:0], first.burst, first.len} = {12'hff0, 2'd1, 8'd255};
       if (f_size && cycles > 300) first.size = 3'($clog2(LANES) + 1);
-      {bus.awid, bus.awaddr, bus.awlen, bus.awsize, bus.awburst} <= first;
+      if (f_lock_long && first.lock) {first.burst, first.len} = {2'd1, 8'd31};
+      {bus.awid, bus.awaddr, bus.awlen, bus.awsize, bus.awburst, bus.awlock} <= first;
       {bus.awcache, bus.awprot, bus.awqos, bus.awregion} <= page_fields(first.addr);
-      {bus.awuser, bus.awlock} <= {page_user(first.addr), 1'b0};
+      bus.awuser <= page_user(first.addr);
       bus.awvalid <= 1;
     end
   endtask
@@ -183,6 +222,7 @@ module axi_xpu #(
       bursts.delete();
       beat = 0;
       for (int i = 0; i < 8; i++) {writes_open[i], reads_open[i]} = 0;
+      is_paired = 0;
       {bus.awvalid, bus.wvalid, bus.arvalid, bus.bready, bus.rready} <= f_reset ? 5'b10000 : 5'b0;
     end else begin
       take_answers();

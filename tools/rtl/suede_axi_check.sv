@@ -124,6 +124,12 @@ module suede_axi_check #(
     return of.burst == 1 && beat_address(of, int'(of.len)) >= 4096;
   endfunction
 
+  function automatic bit is_exclusive(burst_t of);
+    int total;
+    total = (int'(of.len) + 1) << of.size;
+    return of.len < 16 && total <= 128 && (total & (total - 1)) == 0 && (int'(of.addr) & (total - 1)) == 0;
+  endfunction
+
   function automatic bit has_answer(logic [ID_WIDTH-1:0] id);
     has_answer = 0;
     for (int i = 0; i < answers.size(); i++) if (answers[i] == id) has_answer = 1;
@@ -192,10 +198,12 @@ module suede_axi_check #(
     if (awvalid) begin
       aw_legal: assert (is_legal(aw)) else $error("aw_legal: AxBURST, AxSIZE, AxLEN or an alignment is not allowed");
       aw_page: assert (!crosses_page(aw)) else $error("aw_page: a burst crosses a 4 KiB boundary");
+      aw_exclusive: assert (!awlock || is_exclusive(aw)) else $error("aw_exclusive: length or alignment is not allowed");
     end
     if (arvalid) begin
       ar_legal: assert (is_legal(ar)) else $error("ar_legal: AxBURST, AxSIZE, AxLEN or an alignment is not allowed");
       ar_page: assert (!crosses_page(ar)) else $error("ar_page: a burst crosses a 4 KiB boundary");
+      ar_exclusive: assert (!arlock || is_exclusive(ar)) else $error("ar_exclusive: length or alignment is not allowed");
     end
     if (awvalid && awready) writes.push_back(aw);
     if (wvalid && wready) early_beats.push_back({wlast, wstrb});
