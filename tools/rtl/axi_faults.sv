@@ -12,7 +12,7 @@ module axi_faults #(
 );
   string fault;
   bit f_b_dropped, f_b_id, f_b_lost, f_b_response, f_b_user, f_b_twice, f_r_changes, f_r_early, f_r_late, f_r_id, f_r_data,
-      f_r_lost, f_r_user, f_reset, f_strobe, f_w_data, f_granted, f_executed, f_ignored, f_exokay;
+      f_r_lost, f_r_user, f_r_response, f_reset, f_strobe, f_w_data, f_granted, f_executed, f_ignored, f_exokay;
   bit m_aw_changes, m_aw_dropped, m_aw_page, m_ar_page, m_fields, m_w_changes, m_w_early, m_w_late, m_w_lost, m_w_lanes,
       m_reset;
   int unsigned cycles = 0, r_beats = 0, w_beats = 0;
@@ -41,6 +41,7 @@ module axi_faults #(
     f_r_data = is_at(0, "sue_data_altered");
     f_r_lost = is_at(0, "sue_r_beat_lost");
     f_r_user = is_at(0, "sue_ruser_altered");
+    f_r_response = is_at(0, "sue_error_altered");
     f_reset = is_at(0, "sue_answer_in_reset");
     f_strobe = is_at(0, "sue_strobe_ignored");
     f_w_data = is_at(0, "sue_wdata_altered");
@@ -123,7 +124,7 @@ module axi_faults #(
     from.rvalid = to.rvalid && !loses_r;
     from.rid = f_r_id && armed ? to.rid ^ 8'h80 : to.rid;
     from.rdata = (f_r_changes && r_held && armed) || (f_r_data && armed) ? ~to.rdata : to.rdata;
-    from.rresp = to.rresp;
+    from.rresp = to.rresp ^ 2'(f_r_response && to.rresp[1]);
     from.rlast = f_r_early && armed ? 1'b1 : f_r_late && armed ? 1'b0 : to.rlast;
     from.ruser = to.ruser ^ 16'(f_r_user && armed);
     to.rready = from.rready || loses_r;

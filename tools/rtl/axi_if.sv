@@ -61,6 +61,23 @@ package axi_bench_pkg;
     return bytes - (int'(beat_address(of, beat)) & (bytes - 1));
   endfunction
 
+  // Returns the response of the memories at an address: in each fourth page 128 octets have SLVERR, and 128 DECERR.
+  function automatic logic [1:0] memory_response(logic [31:0] addr);
+    if (addr[13:12] != 3) return 0;
+    case (addr[11:7])
+      1: return 2;
+      2: return 3;
+      default: return 0;
+    endcase
+  endfunction
+
+  function automatic logic [1:0] write_response(burst_t of);
+    write_response = 0;
+    for (int beat = 0; beat <= int'(of.len); beat++) begin
+      if (memory_response(beat_address(of, beat)) > write_response) write_response = memory_response(beat_address(of, beat));
+    end
+  endfunction
+
   // Contents of the memories at the beginning.
   function automatic logic [7:0] initial_byte(int address);
     return 8'(address * 37) ^ 8'(address >> 8);

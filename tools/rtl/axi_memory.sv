@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example subordinate: 64 KiB that answer IDs in any order, with stalls on all channels.
+// An example subordinate: 64 KiB that answer IDs in any order, with stalls on all channels, and errors at some addresses.
 `timescale 1ns / 1ps
 
 module axi_memory #(
@@ -28,7 +28,7 @@ module axi_memory #(
   int unsigned gap, request_gap, cycles;
   string fault;
   bit f_b_early, f_b_nobody, f_b_twice, f_rlast_early, f_rlast_late, f_r_id, f_reset, f_lane,
-      f_strobe, f_lost, f_beat_lost, f_beat_twice;
+      f_strobe, f_lost, f_beat_lost, f_beat_twice, f_hidden;
 
   initial begin
     if (!FAULTY || !$value$plusargs("fault=%s", fault)) fault = "";
@@ -44,6 +44,7 @@ module axi_memory #(
     f_lost = fault == "soc_write_lost";
     f_beat_lost = fault == "soc_beat_lost";
     f_beat_twice = fault == "soc_beat_twice";
+    f_hidden = fault == "soc_error_hidden";
     start_random(SALT + 100);
     for (int i = 0; i < 65536; i++) octets[i] = initial_byte(i);
     {bus.awready, bus.wready, bus.arready, bus.bvalid, bus.rvalid} = 0;
@@ -68,7 +69,7 @@ module axi_memory #(
       now = beats.pop_front();
       address = beat_address(first, beats_written);
       if (now.user != 16'(page_user(address))) $error("attributes: WUSER is %04x at %08x", now.user, address);
-      if (!(f_lost && one_in(8))) begin
+      if (memory_response(address) == 0 && !(f_lost && one_in(8))) begin
         for (int i = 0; i < LANES; i++) begin
           if (now.strobes[i] || (f_strobe && i >= int'(address) % LANES &&
                                  i < int'(address) % LANES + beat_bytes(first, beats_written))) begin
@@ -101,7 +102,7 @@ module axi_memory #(
     at = choose(answers);
     bus.bvalid <= 1;
     bus.bid <= f_b_nobody && cycles > 300 ? 8'hff : answers[at].id;
-    bus.bresp <= 0;
+    bus.bresp <= write_response(answers[at]);
     bus.buser <= 20'(page_user(answers[at].addr));
     answers.delete(at);
   endtask
@@ -125,7 +126,7 @@ module axi_memory #(
     end
     bus.rvalid <= 1;
     bus.rid <= f_r_id && cycles > 300 ? 8'hff : reads[at].id;
-    bus.rresp <= 0;
+    bus.rresp <= f_hidden ? 0 : memory_response(address);
     bus.ruser <= 16'(page_user(address));
     bus.rlast <= beats_read[at] == int'(reads[at].len);
     if (f_rlast_early && beats_read[at] + 1 == int'(reads[at].len)) bus.rlast <= 1;

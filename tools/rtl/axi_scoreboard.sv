@@ -56,6 +56,11 @@ module axi_scoreboard #(
     return of.addr[24];
   endfunction
 
+  // Whether an error is one that check_response expects of the memory.
+  function automatic bit is_of_memory(burst_t of);
+    return !leads_nowhere(of) && !is_lenient;
+  endfunction
+
   task automatic forget(burst_t of);
     for (int beat = 0; beat <= int'(of.len) && !leads_nowhere(of); beat++) begin
       for (int i = 0; i < beat_bytes(of, beat); i++) is_known[16'(beat_address(of, beat)) + 16'(i)] = 0;
@@ -63,6 +68,7 @@ module axi_scoreboard #(
   endtask
 
   task automatic put(int address, logic [7:0] octet);
+    if (memory_response(address) != 0) return;
     octets[16'(address)] = octet;
     is_known[16'(address)] = !is_shared(address);
   endtask
@@ -91,10 +97,11 @@ module axi_scoreboard #(
     end
   endtask
 
-  // EXOKAY (1): `may_succeed`, and otherwise not.
-  function automatic void check_response(string channel, burst_t of, logic [1:0] response, bit may_succeed);
-    if (leads_nowhere(of) ? !response[1] || (response != 3 && !is_lenient) : response[1] && !is_lenient) begin
-      $error("response: %s of %08x has %0d", channel, of.addr, response);
+  // `expected`: an error, or OKAY, which stands for EXOKAY, too, if `may_succeed`.
+  function automatic void check_response(string channel, burst_t of, logic [1:0] response, logic [1:0] expected,
+                                         bit may_succeed);
+    if (is_lenient ? expected[1] && !response[1] : response != expected && (expected[1] || response[1])) begin
+      $error("response: %s of %08x has %0d, expected is %0d", channel, of.addr, response, expected);
     end
     if (response == 1 && !may_succeed) $error("exclusive: %s of %08x has EXOKAY", channel, of.addr);
   endfunction
@@ -129,12 +136,14 @@ module axi_scoreboard #(
     int at;
     burst_t of;
     logic [15:0] address;
+    logic [1:0] expected;
     at = 0;
     while (at < unanswered.size() && unanswered[at].id != bus.bid) at++;
     if (at == unanswered.size()) return;  // b_has_write fails
     of = unanswered[at];
-    check_response("B", of, bus.bresp, of.lock && !must_fail[of.id[2:0]]);
-    if (bus.bresp[1]) begin
+    expected = leads_nowhere(of) ? 3 : write_response(of);
+    check_response("B", of, bus.bresp, expected, of.lock && !must_fail[of.id[2:0]]);
+    if (bus.bresp[1] && !is_of_memory(of)) begin
       forget(of);
       failed++;
     end else if (of.lock && bus.bresp == 0) begin
@@ -160,6 +169,7 @@ module axi_scoreboard #(
     int at, base, lane, count;
     burst_t of;
     logic [31:0] address;
+    logic [1:0] expected;
     at = 0;
     while (at < reads.size() && reads[at].id != bus.rid) at++;
     if (at == reads.size()) return;  // r_has_read fails
@@ -168,7 +178,8 @@ module axi_scoreboard #(
     base = int'(address) & ~(LANES - 1);
     lane = int'(address) & (LANES - 1);
     count = beat_bytes(of, beats_read[of.id[2:0]]);
-    check_response("R", of, bus.rresp, of.lock);
+    expected = leads_nowhere(of) ? 3 : memory_response(address);
+    check_response("R", of, bus.rresp, expected, of.lock);
     if (of.lock && bus.rresp == 0) $error("exclusive: R of %08x has OKAY", of.addr);
     if (!bus.rresp[1]) begin
       for (int i = lane; i < lane + count; i++) begin
@@ -180,11 +191,13 @@ module axi_scoreboard #(
           break;
         end
       end
+    end
+    if (!bus.rresp[1] || is_of_memory(of)) begin
       if (bus.ruser != 16'(page_user(address))) $error("attributes: RUSER is %04x at %08x", bus.ruser, address);
     end
     beats_read[of.id[2:0]]++;
     if (!bus.rlast) return;
-    if (bus.rresp[1]) failed++;
+    if (bus.rresp[1] && !is_of_memory(of)) failed++;
     if (of.lock) read_ends[of.id[2:0]] = bus.rresp[1] ? '1 : cycles;
     beats_read[of.id[2:0]] = 0;
     reads.delete(at);
