@@ -135,11 +135,11 @@ def test_each_check_is_broken_once():
     assert [check for check in checks if f"`{check}`" not in page] == []
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("width", ["32", "64", "128", "512", "1024"])
-def test_other_widths(bench, width):
+@pytest.mark.parametrize("options", [("--timing",), *(pytest.param(("--width", width), marks=pytest.mark.long)
+                                                       for width in ("32", "64", "128", "512", "1024"))])
+def test_other_builds(bench, options):
     del bench
-    program = compile_bench("--axi", "--width", width)
+    program = compile_bench("--axi", *options)
     for seed in (1, 2):
         assert verdict(simulate(program, f"seed={seed}", "transactions=2000"))[:2] == [2000, 2000]
 
