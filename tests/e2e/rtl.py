@@ -44,6 +44,16 @@ def simulate(bench, *plusargs, code=0):
     return result.stdout
 
 
+def measure(bench, *plusargs):
+    """[operations/s, cycles/s, median round trip in cycles] of single operations in the simulation's network."""
+    result = subprocess.run([bench, "+single", *(f"+{each}" for each in plusargs)], capture_output=True, text=True,
+                            timeout=e2e.TRAFFIC_S, check=True)
+    found = re.search(r": (\d+) \w+/s, (\d+) cycles/s\n\w+: round trip (\d+) cycles, the median of \d+$",
+                      result.stderr.strip())
+    assert found, result.stderr
+    return [int(each) for each in found.groups()]
+
+
 class Simulation(e2e.Process):
     """A run over two daemons, which are given by the paths of their sockets."""
 

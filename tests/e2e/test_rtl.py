@@ -10,7 +10,7 @@ import time
 import pytest
 
 import e2e
-from rtl import RTL, SEEDS, Simulation, compile_bench, fail_planes, find_checks, simulate
+from rtl import RTL, SEEDS, Simulation, compile_bench, fail_planes, find_checks, measure, simulate
 
 VERDICT = re.compile(r"fifo_bench: PASS seed \d+: (\d+) and (\d+) commands, (\d+) and (\d+) lost, (\d+) cycles")
 
@@ -97,6 +97,12 @@ def test_a_fault_is_noticed(bench, fault):
 def test_a_fault_of_the_network_is_noticed(bench, violation):
     output = simulate(bench, f"violation={violation}", "commands=2000", code=3)
     assert f" {VIOLATIONS[violation]}: " in output, output
+
+
+def test_figures(bench):
+    operations, cycles, round_trip = measure(bench, "commands=500")
+    assert operations > 0 and cycles > round_trip * operations / 2
+    assert 20 < round_trip < 100 and measure(bench, "commands=500")[2] == round_trip
 
 
 @pytest.mark.parametrize("module", ["suede_tx", "suede_rx", "suede_tx_check", "suede_rx_check"])

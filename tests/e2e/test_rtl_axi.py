@@ -10,7 +10,7 @@ import time
 import pytest
 
 import e2e
-from rtl import RTL, SEEDS, Simulation, compile_bench, fail_planes, find_checks, simulate
+from rtl import RTL, SEEDS, Simulation, compile_bench, fail_planes, find_checks, measure, simulate
 
 VERDICT = re.compile(r"axi_bench: PASS seed \d+: (\d+) and (\d+) transactions, (\d+) and (\d+) failed, "
                      r"(\d+) octets compared, (\d+) exclusive, (\d+) resets, (\d+) cycles")
@@ -118,6 +118,12 @@ def test_a_fault_is_noticed(bench, fault):
     lenient = ["lenient"] if fault == "sue_exclusive_executed" else []
     output = simulate(bench, f"fault={fault}", "transactions=2000", *resets, *lenient, code=3)
     assert re.search(f" ({FAULTS[fault]}): ", output), output
+
+
+def test_figures(bench):
+    operations, cycles, round_trip = measure(bench, "transactions=500")
+    assert operations > 0 and cycles > round_trip * operations / 2
+    assert 20 < round_trip < 100 and measure(bench, "transactions=500")[2] == round_trip
 
 
 @pytest.mark.parametrize("module", ["suede_axi_subordinate", "suede_axi_manager", "suede_axi_check", "suede_axi_credit_send",

@@ -117,24 +117,19 @@ module axi_bench #(
     input logic stop  // ends the traffic
 );
   import "DPI-C" function void suede_rtl_axi_loop_start(input int seed, input int faults);
-  import "DPI-C" function int suede_rtl_axi_clock_ms();
 
-  // Bounds without progress: cycles of a network in the simulation, ms with daemons.
-  localparam int LATE_CYCLES = 60000;
-  localparam int LATE_MS = 20000;
   localparam int RIGHT = N == 64 ? 256 : 64;
 
   logic finish, at_end, is_late, is_lenient, is_loop;
   logic left_done, right_done, left_idle, right_idle;
   int unsigned left_sent, right_sent, left_ended, right_ended, left_failed, right_failed, left_compared, right_compared,
       left_swapped, right_swapped;
-  int unsigned seed, faults, cycles, quiet_cycles, progress;
-  int quiet_since;
+  int unsigned seed, faults, cycles;
 
   axi_node #(.DATA_WIDTH(N), .NAME("left"), .XPU(0), .ROUTES("40000000-4000ffff:1:0,80000000-8000ffff:0:0"),
              .BASE(32'h40000000), .FAULTY(1)) left (
-      .clk, .finish, .at_end, .is_lenient, .has_own(is_loop), .is_done(left_done), .is_idle(left_idle), .sent(left_sent), .ended(left_ended),
-      .failed(left_failed), .compared(left_compared), .swapped(left_swapped));
+      .clk, .finish, .at_end, .is_lenient, .has_own(is_loop), .is_done(left_done), .is_idle(left_idle), .sent(left_sent),
+      .ended(left_ended), .failed(left_failed), .compared(left_compared), .swapped(left_swapped));
   axi_node #(.DATA_WIDTH(RIGHT), .NAME("right"), .XPU(1), .ROUTES("0-ffff:0,80000000-8000ffff:1:0"), .BASE(0),
              .IS_CREDIT(1)) right (
       .clk, .finish, .at_end, .is_lenient, .has_own(is_loop), .is_done(right_done), .is_idle(right_idle), .sent(right_sent),
@@ -149,22 +144,14 @@ module axi_bench #(
     is_lenient = faults != 0 || resets != 0 || $test$plusargs("lenient") != 0;
     is_loop = !$value$plusargs("left.endpoint=%s", endpoint) || endpoint == "loop";
     suede_rtl_axi_loop_start(int'(seed), int'(faults));
-    {finish, at_end, is_late, cycles, quiet_cycles, progress, quiet_since} = 0;
+    {finish, at_end} = 0;
   end
 
-  // Progress is transactions that end.
-  task automatic watch();
-    if (progress != left_ended + right_ended) begin
-      progress = left_ended + right_ended;
-      quiet_cycles = 0;
-    end
-    quiet_cycles++;
-    if (is_loop) begin
-      is_late <= quiet_cycles > LATE_CYCLES;
-    end else if (quiet_cycles % 4096 == 1) begin
-      if (quiet_cycles == 1) quiet_since = suede_rtl_axi_clock_ms();
-      is_late <= suede_rtl_axi_clock_ms() - quiet_since > LATE_MS;
-    end
+  bench_watch #(.NAME("axi_bench"), .OPERATIONS("transactions"), .LATE_CYCLES(60000)) watch (
+      .clk, .is_loop, .progress(left_ended + right_ended), .ended(left_ended + right_ended), .is_busy(!left.xpu_empty),
+      .is_late, .cycles);
+
+  task automatic report_late();
     if (is_late) begin
       $display("left: sent %0d, ended %0d, idle %0d; right: sent %0d, ended %0d, idle %0d", left_sent, left_ended,
                left_idle, right_sent, right_ended, right_idle);
@@ -174,14 +161,14 @@ module axi_bench #(
   endtask
 
   always @(posedge clk) begin
-    cycles++;
     finish <= finish || stop || (left_done && right_done);
-    watch();
+    report_late();
     if (finish && left_idle && right_idle && left.in_reset == 0 && right.in_reset == 0) at_end <= 1;
     if (at_end && !is_late) begin
       $display("axi_bench: PASS seed %0d: %0d and %0d transactions, %0d and %0d failed, %0d octets compared, %0d exclusive, %0d resets, %0d cycles",
                seed, left_ended, right_ended, left_failed, right_failed, left_compared + right_compared,
                left_swapped + right_swapped, left.reset_count + right.reset_count, cycles);
+      watch.report();
       $finish;
     end
   end

@@ -3,7 +3,6 @@
 // DPI-C.
 #include <svdpi.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -188,13 +187,6 @@ int suede_rtl_axi_manager_edge(int handle, int inputs, const svBitVecVal* b, con
 // Sets the network in the simulation up, before the first edge.
 void suede_rtl_axi_loop_start(int seed, int faults) {
   LoopAxiNetwork::Get().Start(static_cast<uint32_t>(seed), static_cast<uint32_t>(faults));
-}
-
-// Returns the milliseconds of a steady clock, for bounds of a simulation with daemons.
-int suede_rtl_axi_clock_ms() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count() &
-                          0x7fffffff);
 }
 
 }  // extern "C"

@@ -25,12 +25,14 @@ module axi_memory #(
   int beats_read[$];  // of `reads`
   beat_t beats[$];
   int beats_written;
+  bit is_single;  // no stalls
   int unsigned gap, request_gap, cycles;
   string fault;
   bit f_b_early, f_b_nobody, f_b_twice, f_rlast_early, f_rlast_late, f_r_id, f_reset, f_lane,
       f_strobe, f_lost, f_beat_lost, f_beat_twice, f_hidden;
 
   initial begin
+    is_single = $test$plusargs("single") != 0;
     if (!FAULTY || !$value$plusargs("fault=%s", fault)) fault = "";
     f_b_early = fault == "soc_b_before_wlast";
     f_b_nobody = fault == "soc_b_to_nobody";
@@ -161,7 +163,7 @@ module axi_memory #(
 
   always @(posedge bus.aclk) begin
     cycles++;
-    if (cycles % 128 == 0) begin
+    if (cycles % 128 == 0 && !is_single) begin
       gap = 1 << random(3);
       request_gap = 1 << random(3);
     end

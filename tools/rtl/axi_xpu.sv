@@ -22,6 +22,7 @@ module axi_xpu #(
   `include "bench_random.svh"
   localparam int LANES = DATA_WIDTH / 8;
 
+  bit is_single;  // one transaction at a time, of one beat; of XPU 0 alone
   int unsigned transactions, gap, w_gap, answer_gap, cycles;
   int writes_open[8], reads_open[8];
   logic [7:0] is_writing;  // IDs that write; the others read
@@ -36,6 +37,7 @@ module axi_xpu #(
       f_lanes, f_reset, f_lock_unaligned, f_lock_long;
 
   initial begin
+    is_single = $test$plusargs("single") != 0;
     if (!$value$plusargs("transactions=%d", transactions)) transactions = 200;
     if (!FAULTY || !$value$plusargs("fault=%s", fault)) fault = "";
     f_aw_dropped = fault == "xpu_aw_dropped";
@@ -57,7 +59,7 @@ module axi_xpu #(
     {bus.awvalid, bus.wvalid, bus.arvalid, bus.bready, bus.rready} = 0;
     {beat, cycles, sent} = 0;
     {gap, w_gap, answer_gap} = {32'd1, 32'd1, 32'd1};
-    {is_done, is_empty} = 0;
+    {is_done, is_empty} = 2'b01;
     {is_writing, is_paired} = 0;
   end
 
@@ -70,6 +72,7 @@ module axi_xpu #(
   function automatic burst_t make_burst(int id);
     burst_t made;
     int bytes, most, offset;
+    if (is_single) return {8'd0, BASE + 32'(random(64) * LANES), 8'd0, 3'($clog2(LANES)), 2'd1, 1'b0};
     made.size = 3'(one_in(2) ? $clog2(LANES) : int'(random($clog2(LANES) + 1)));
     bytes = 1 << made.size;
     made.burst = 2'(random(5));
@@ -112,10 +115,13 @@ module axi_xpu #(
   task automatic start();
     int id;
     burst_t made;
-    id = int'(random(8));
+    id = is_single ? 0 : int'(random(8));
+    if (is_single && (!is_empty || SALT != 0)) return;
     if (aws.size() > 8 || bus.arvalid || (more[id] == 0 && (writes_open[id] != 0 || reads_open[id] != 0))) return;
     made = make_burst(id);
-    if (more[id] != 0) begin
+    if (is_single) begin
+      is_writing[id] = one_in(2);
+    end else if (more[id] != 0) begin
       more[id]--;
     end else if (is_paired[id]) begin
       made = pairs[id];
@@ -211,7 +217,7 @@ module axi_xpu #(
 
   always @(posedge bus.aclk) begin
     cycles++;
-    if (cycles % 128 == 0) begin
+    if (cycles % 128 == 0 && !is_single) begin
       // Phases: bursts and lulls, answers that are not taken.
       gap = 1 << random(4);
       w_gap = 1 << random(3);
@@ -232,7 +238,7 @@ module axi_xpu #(
       drive_aw();
       drive_w();
     end
-    is_done <= transactions != 0 && sent >= transactions;
+    is_done <= (transactions != 0 && sent >= transactions) || (is_single && SALT != 0);
     is_empty = !bus.awvalid && !bus.wvalid && !bus.arvalid && bursts.size() == 0 && aws.size() == 0;
     for (int i = 0; i < 8; i++) if (writes_open[i] != 0 || reads_open[i] != 0) is_empty = 0;
   end

@@ -2,7 +2,6 @@
 // The functions that suede_tx.sv, suede_rx.sv and test benches import through DPI-C.
 #include <svdpi.h>
 
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -113,13 +112,6 @@ void suede_rtl_loop_start(int seed, int faults, int violation) {
   LoopNetwork::Get().Start(static_cast<uint32_t>(seed),
                            {.faults = static_cast<uint32_t>(faults),
                             .violation = static_cast<LoopParams::Violation>(violation)});
-}
-
-// Returns the milliseconds of a steady clock, for bounds of a simulation with daemons.
-int suede_rtl_clock_ms() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count() &
-                          0x7fffffff);
 }
 
 }  // extern "C"

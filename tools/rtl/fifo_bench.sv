@@ -17,6 +17,7 @@ module fifo_node #(
     input  logic [3:0]  more,
     output logic        is_done,
     output logic        is_home,
+    output logic        is_waiting,
     output int unsigned sent
 );
   logic [3:0] tx_cycle, rx_cycle, s_rx_cycle;
@@ -58,26 +59,22 @@ module fifo_bench #(
     input logic stop  // ends the traffic
 );
   import "DPI-C" function void suede_rtl_loop_start(input int seed, input int faults, input int violation);
-  import "DPI-C" function int suede_rtl_clock_ms();
   import "DPI-C" function int suede_rtl_pending(input int handle);
-
-  // Bounds without progress: cycles of a network in the simulation, ms with daemons.
-  localparam int LATE_CYCLES = 20000;
-  localparam int LATE_MS = 20000;
 
   logic finish, at_end, is_late, was_late;
   logic [3:0] left_more, right_more;
-  logic left_done, right_done, left_home, right_home, left_clean, right_clean;
+  logic is_waiting, left_done, right_done, left_home, right_home, left_clean, right_clean;
   int unsigned left_sent, right_sent, left_received, right_received, left_lost, right_lost;
   int unsigned seed, faults, violation;
-  int unsigned cycles, quiet_cycles, progress;
-  int quiet_since;
+  int unsigned cycles;
   bit is_loop;
 
   fifo_node #(.N(N), .NAME("left"), .XPU(0), .PEER(1), .FAULTY(1)) left (
-      .clk, .finish, .at_end, .more(left_more), .is_done(left_done), .is_home(left_home), .sent(left_sent));
+      .clk, .finish, .at_end, .more(left_more), .is_done(left_done), .is_home(left_home), .is_waiting,
+      .sent(left_sent));
   fifo_node #(.N(N), .NAME("right"), .XPU(1), .PEER(0)) right (
-      .clk, .finish, .at_end, .more(right_more), .is_done(right_done), .is_home(right_home), .sent(right_sent));
+      .clk, .finish, .at_end, .more(right_more), .is_done(right_done), .is_home(right_home), .is_waiting(),
+      .sent(right_sent));
 
   fifo_scoreboard #(.N(N), .SOURCE(0)) left_to_right (
       .clk, .handle(left.sue_tx.handle), .tx_cycle(left.tx_cycle), .tx_valid(left.tx_valid), .tx_vc(left.tx_vc),
@@ -101,24 +98,14 @@ module fifo_bench #(
     if (!$value$plusargs("violation=%d", violation)) violation = 0;
     is_loop = !$value$plusargs("left.endpoint=%s", endpoint) || endpoint == "loop";
     suede_rtl_loop_start(int'(seed), int'(faults), int'(violation));
-    {finish, at_end, is_late, was_late} = 0;
-    {cycles, quiet_cycles, progress} = 0;
-    quiet_since = 0;
+    {finish, at_end, was_late} = 0;
   end
 
-  // Progress is commands of either XPU, in either direction.
-  task automatic watch();
-    if (progress != left_sent + right_sent + left_received + right_received) begin
-      progress = left_sent + right_sent + left_received + right_received;
-      quiet_cycles = 0;
-    end
-    quiet_cycles++;
-    if (is_loop) begin
-      is_late <= quiet_cycles > LATE_CYCLES;
-    end else if (quiet_cycles % 4096 == 1) begin
-      if (quiet_cycles == 1) quiet_since = suede_rtl_clock_ms();
-      is_late <= suede_rtl_clock_ms() - quiet_since > LATE_MS;
-    end
+  bench_watch #(.NAME("fifo_bench"), .OPERATIONS("commands"), .LATE_CYCLES(20000)) watch (
+      .clk, .is_loop, .progress(left_sent + right_sent + left_received + right_received),
+      .ended(left_received + right_received), .is_busy(is_waiting), .is_late, .cycles);
+
+  task automatic report_late();
     was_late <= is_late;  // the scoreboards report next
     if (is_late) begin
       $display("left: sent %0d, received %0d, clean %0d, home %0d, resets %b%b, pending %0d", left_sent, left_received,
@@ -134,13 +121,13 @@ module fifo_bench #(
   endtask
 
   always @(posedge clk) begin
-    cycles++;
     finish <= finish || stop || (left_done && right_done);
-    watch();
+    report_late();
     if (left_clean && right_clean && left_home && right_home) at_end <= 1;
     if (at_end && left_home && right_home) begin
       $display("fifo_bench: PASS seed %0d: %0d and %0d commands, %0d and %0d lost, %0d cycles", seed, left_sent,
                right_sent, left_lost, right_lost, cycles);
+      watch.report();
       $finish;
     end
   end

@@ -49,6 +49,7 @@ module fifo_faults #(
   int unsigned cycles = 0;
   logic armed = 0;           // after some good traffic
   logic has_lost = 0;
+  logic [7:0] has_credited = 0;  // {kind, VC} that the XPU has given credit since the last reset
   logic [5:0] last_credit = 0;
   logic [N-1:0] last_data = 0;
   wire is_only = s_rx_valid == 1;
@@ -83,6 +84,9 @@ module fifo_faults #(
     armed <= cycles > 300;
     last_credit <= s_tx_reset_out ? 0 : s_tx_credit;
     last_data <= s_rx_data;
+    if (rx_credit[2]) has_credited[{1'b0, rx_credit[1:0]}] <= 1;
+    if (rx_credit[5]) has_credited[{1'b1, rx_credit[4:3]}] <= 1;
+    if (rx_reset_in || s_rx_reset_out) has_credited <= 0;
     if (f_credit_lost && armed && s_tx_credit != 0) has_lost <= 1;
     if (f_command_lost && armed && tx_valid == 1) has_lost <= 1;
     if (f_rx_lost && armed && is_only) has_lost <= 1;
@@ -114,7 +118,7 @@ module fifo_faults #(
       if (f_credit_in_reset && s_tx_reset_out) tx_credit = 6'h04;
       if (f_encoding && s_tx_credit == 0) tx_credit = 6'h01;
       if (f_rx_stale && s_rx_cycle == 1 && s_rx_control[15:8] == 8'hff) rx_data = last_data;
-      if (f_rx_vc) rx_vc = s_rx_vc ^ 1;
+      if (f_rx_vc && !has_credited[{s_rx_valid[1], s_rx_vc ^ 2'd1}]) rx_vc = s_rx_vc ^ 1;
       if (f_rx_vc_changes && s_rx_cycle != 0) rx_vc = s_rx_vc ^ 1;
       if (f_rx_xpuid) rx_xpuid = s_rx_xpuid ^ 1;
       if (f_rx_cycle && s_rx_cycle != 0) rx_cycle = s_rx_cycle + 1;

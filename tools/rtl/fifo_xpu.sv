@@ -31,17 +31,20 @@ module fifo_xpu #(
     // The bench's.
     input  logic         finish,  // no errors, resets and back-pressure; commands on the VCs of `more` alone
     input  logic [3:0]   more,
-    output logic         is_done, // has sent its commands
+    output logic         is_waiting,  // with +single: for a command
+  output logic         is_done, // has sent its commands
     output int unsigned  sent
 );
   `include "bench_random.svh"
   localparam int BYTES = N / 8;
 
   int unsigned commands, resets, errors;
+  bit is_single;
   logic [3:0] tx_have[8];        // credit of {kind, vc}
   logic [8:0] rx_given[8];       // credit of {kind, vc} that SUE has not spent
   logic [3:0] rx_limit[4];       // back-pressure: credit that a VC may have
   int unsigned tx_gap, rx_gap;   // mean cycles between commands, and between credits
+  int unsigned tx_pause;         // mean beats between pauses; 0: none
   int unsigned reset_left[2];    // cycles of tx_reset_in, rx_reset_in
   int unsigned cycles;
   // The command under way.
@@ -60,7 +63,8 @@ module fifo_xpu #(
     string fault;
     if (!$value$plusargs("commands=%d", commands)) commands = 200;
     if (!$value$plusargs("resets=%d", resets)) resets = 0;
-    if (!$value$plusargs("errors=%d", errors)) errors = 16;
+    is_single = $test$plusargs("single") != 0;
+    if (!$value$plusargs("errors=%d", errors)) errors = is_single ? 0 : 16;
     if (!FAULTY || !$value$plusargs("fault=%s", fault)) fault = "";
     f_overrun = fault == "tx_overrun";
     f_skips = fault == "tx_cycle_skipped";
@@ -91,11 +95,13 @@ module fifo_xpu #(
     tx_control = 0;
     tx_data = 0;
     tx_gap = 1;
+    tx_pause = is_single ? 0 : 8;
     rx_gap = 1;
     reset_left[0] = 0;
     reset_left[1] = 0;
     sent = 0;
     cycles = 0;
+    is_waiting = SALT != 0;
   end
 
   // Makes a command on a VC that has credit. As much of its number as fits is in it, at least 11 bits.
@@ -118,6 +124,7 @@ module fifo_xpu #(
     for (int i = 0; i < 2048; i += 32) data[i +: 32] = {16'(random(65536)), 16'(random(65536))};
     units = 1 + int'(random(9));
     bytes = one_in(2) ? 1 + int'(random(256)) : BYTES * (1 + int'(random(256 / BYTES)));
+    if (is_single) bytes = BYTES;
     control[3:0] = 4'(units);
     control[4] = kind == 2;
     control[7:5] = begun[vc][2:0];
@@ -131,6 +138,7 @@ module fifo_xpu #(
     end
     begun[vc]++;
     active = 1;
+    is_waiting = 1;
     beat = 0;
     beats = kind == 2 ? (bytes + BYTES - 1) / BYTES : 1;
     err_beat = !finish && one_in(errors) ? int'(random(beats)) : -1;
@@ -181,8 +189,9 @@ module fifo_xpu #(
       if (!f_resumes) active = 0;
       if (!f_keeps_credit) for (int i = 0; i < 8; i++) tx_have[i] = 0;
     end else if (!tx_reset_in && !tx_reset_out) begin
+      if (is_single && is_waiting && !finish) return;
       if (!active && (finish ? more != 0 : (sent < commands || commands == 0) && one_in(tx_gap))) begin_command();
-      if (active && !one_in(8)) drive_beat();
+      if (active && !one_in(tx_pause)) drive_beat();
       else if (active && f_interleaves) begin
         tx_valid <= 1;
         tx_cycle <= 0;
@@ -217,7 +226,7 @@ module fifo_xpu #(
 
   always @(posedge clk) begin
     cycles++;
-    if (cycles % 128 == 0) begin
+    if (cycles % 128 == 0 && !is_single) begin
       // Phases: bursts and lulls, VCs that take nothing.
       tx_gap = 1 << random(5);
       rx_gap = finish ? 1 : 1 << random(6);
@@ -225,6 +234,7 @@ module fifo_xpu #(
     end
     drive_tx();
     drive_rx();
+    if (rx_valid != 0) is_waiting = 0;
     is_done <= commands != 0 && sent >= commands;
   end
 endmodule
