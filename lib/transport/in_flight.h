@@ -55,6 +55,12 @@ class InFlight {
   }
   // Moves the `count` oldest PDUs, 1 to count(), behind `to`, and returns the last of them.
   [[gnu::always_inline]] Pdu* MoveOldestTo(uint32_t count, PduList& to) {
+    if (count == count_) [[likely]] {
+      Pdu* const newest = pdus_.tail();
+      MoveAllTo(to);
+      Forget();
+      return newest;
+    }
     Pdu* last = pdus_.head();
     bytes_ -= last->bytes;
     bool passed = last == retransmit_next_;
