@@ -2,6 +2,7 @@
 #include "link/credit_end.h"
 
 #include <bit>
+#include <utility>
 
 namespace suede {
 
@@ -27,13 +28,19 @@ CreditEnd::CreditEnd(const LinkParams& params, uint32_t largest_octets)
 // Restarts or ends credit: another session has begun, or the neighbour's offer has changed, or
 // whether it hears this end.
 [[gnu::noinline]] void CreditEnd::Change(LinkEnd& link, Time now) {
-  session_ = link.sessions();
+  if (std::exchange(session_, link.sessions()) != link.sessions()) {
+    link.SetOffersCredit(true, now);
+  }
   agreed_ = IsAgreed(link);
   sender_.Stop();
   receiver_.Stop();
   if (!agreed_) return;
   const CreditGrant grant = GrantOf(link.session().peer_offer());
-  if (!grant.Permits(largest_octets_)) return link.counters().Add(LinkCounter::kCreditRefused);
+  if (!grant.Permits(largest_octets_)) {
+    // Otherwise the neighbour waits for this end's credit.
+    link.SetOffersCredit(false, now);
+    return link.counters().Add(LinkCounter::kCreditRefused);
+  }
   sender_.Start(grant, now);
   receiver_.Start();
 }

@@ -26,10 +26,10 @@ class CreditReceiver {
   bool is_on() const { return is_on_; }
   const CreditGrant& grant() const { return grant_; }
 
-  // Counts a received frame, and returns its credits; 0: the frame uses none, and OnDrained must
-  // not be called for it.
+  // Counts a received frame, and returns its credits; 0: the frame uses none, as it was sent before
+  // its sender had begun to count, and OnDrained must not be called for it.
   uint32_t OnFrame(uint32_t vc, uint32_t octets) {
-    if (!is_on_ || (controlled_ >> vc & 1) == 0) return 0;
+    if ((started_ >> vc & 1) == 0) return 0;
     const uint32_t credits = grant_.rule.CreditsOf(octets);
     counted_[vc] = counted_[vc].Plus(static_cast<int32_t>(credits));
     held_[vc] += credits;

@@ -79,6 +79,8 @@ class LinkEnd {
   // ---- For credit-based flow control (another layer).
 
   const LinkHello& session() const { return hello_; }
+  // Offers credit from now on, or no longer.
+  void SetOffersCredit(bool offers, Time now) { hello_.SetOffersCredit(offers, now); }
   // Number of sessions that have begun: credits restart with each.
   uint32_t sessions() const { return sessions_; }
   // Starts a link frame of the session: kMinLinkFrameBytes bytes.

@@ -50,6 +50,12 @@ class LinkHello {
   // Whether the neighbour hears this end, too.
   bool speaks() const { return speaks_; }
   const LinkOffer& offer() const { return offer_; }
+  // Offers credit from now on, or no longer.
+  void SetOffersCredit(bool offers, Time now) {
+    if (offer_.cbfc == offers) return;
+    offer_.cbfc = offers;
+    Answer(now);
+  }
   // The neighbour's offer, while `has_session()`.
   const LinkOffer& peer_offer() const { return peer_offer_; }
   uint16_t tx_tag() const { return tx_tag_; }
@@ -70,7 +76,7 @@ class LinkHello {
   void Adopt(const LinkHelloBody& hello, Time now);
   void Take(const LinkHelloBody& hello, Time now);
 
-  const LinkOffer offer_;
+  LinkOffer offer_;
   const Duration interval_;
   SecretNumbers numbers_;
   uint64_t nonce_;

@@ -556,6 +556,9 @@ TEST_P(CreditLayerTest, ANeighbourThatOffersTooLittleIsRefused) {
   EXPECT_FALSE(a.link.credit()->is_on());
   EXPECT_EQ(a.Count(LinkCounter::kCreditRefused), 1u);
   EXPECT_EQ(a.link.room(), kEveryVc);
+  // The neighbour does not wait for credit that this end will never give.
+  EXPECT_FALSE(link.credit()->is_on());
+  EXPECT_EQ(link.room(), kEveryVc);
 }
 
 TEST_P(CreditLayerTest, ForgedUpdatesChangeNothing) {
