@@ -32,7 +32,7 @@ load:
 def plan_of(text, tmp_path, sets=(), seed=None):
     path = tmp_path / "scenario.yaml"
     path.write_text(text, encoding="utf-8")
-    read = scenario.load(path, ["backend=simulator", *sets], seed)
+    read = scenario.load(path, ["backend=simulator", *sets], seed, BUILD)
     return plans.make(read)
 
 
@@ -306,3 +306,36 @@ def test_without_the_program_its_build_is_named(tmp_path):
     with pytest.raises(simulator.backends.PreflightError, match="ninja -C"):
         with simulator.Simulator(plan, tmp_path, build=tmp_path):
             pass
+
+
+SQUARE = """\
+version: 1
+name: square
+timeout_s: 3
+topology: {xpus: 4, daemons: 4, system: SQUARE, link: {rate_gbps: 100, delay_us: 1}}
+# Credit for one of the longest frames, and no watchdog.
+switch:
+  port: {cbfc: on}
+  pfc: {storm_us: 0}
+  cbfc: {credits: [17, 17, 17, 17, 17, 17, 17, 17]}
+endpoint: {port: {cbfc: on}}
+load:
+  - {workload: all-to-all, bytes: 65536, iterations: 20, stall_s: 1}
+"""
+CIRCLE = [f"topology.tables={ROOT}/conf/mesh/square-circle.yaml"]
+AGING = ["switch.classes={of: [{class: 1, max_wait_us: 2000}]}"]
+
+
+@pytest.mark.parametrize("sets, ends", [([], True), (CIRCLE, False), (CIRCLE + AGING, True)],
+                         ids=["accepted tables", "a circle", "a circle and a longest wait"])
+def test_queues_that_wait_in_a_circle(tmp_path, sets, ends):
+    """As suede-mesh says of these tables: nothing moves any more, unless frames that wait for too long are dropped."""
+    plan = plan_of(SQUARE.replace("SQUARE", f"{ROOT}/conf/mesh/square.yaml"), tmp_path, sets)
+    report = json.loads(simulate(plan, tmp_path))
+    assert (failed(plan, report) == []) is ends
+    old = sum(port["class_drop_age_total"] for node in plan.of_kind("switch")
+              for port in report["final"][node.name]["ports"].values() if "class_drop_age_total" in port)
+    assert (old > 0) is (AGING[0] in sets)
+    lost = sum(port.get(name, 0) for node in plan.of_kind("switch") for port in report["final"][node.name]["ports"].values()
+               for name in ("class_drop_credit_total", "class_drop_storm_total"))
+    assert lost == 0

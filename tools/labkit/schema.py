@@ -185,6 +185,8 @@ TOPOLOGY = (
         Key("layers", "int", "Number of rows and columns above each other.", 1, low=1, high=32))),
     Key("system", "text", "A file of suede-mesh (mesh.md), relative to the scenario: a switch for each device and plane, with "
         "its tables. XPUs are its devices."),
+    Key("tables", "text", "With system: a file of routing tables (mesh.md) for plane 0, in place of generated ones, which are not "
+        "checked.", shown="generated"),
     Key("link", "map", "All links.", keys=LINK),
     Key("links", "list", "The links one by one, instead of switches by planes.", keys=(
         Key("between", "texts", "Its two ends: xpu0.p1 is port 1 of XPU 0, sw0 is a switch. Several links may join two switches.", REQUIRED),

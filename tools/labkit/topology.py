@@ -222,7 +222,10 @@ def _of_system(scenario, command, plane):
         raise scenario.error("topology.system", f"there is no program {program or 'suede-mesh'}, which reads it; ninja -C BUILD "
                              "app/mesh/suede-mesh, or install the package suede")
     path = scenario.path.parent / scenario["topology"]["system"]
-    done = subprocess.run([program, command, path, "--plane", str(plane)], capture_output=True, text=True, check=False)
+    words = [program, command, path, "--plane", str(plane)]
+    if scenario["topology"]["tables"] and plane == 0:
+        words += ["--tables", scenario.path.parent / scenario["topology"]["tables"]]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise scenario.error("topology.system", done.stderr.strip().removeprefix("suede-mesh: "))
     return yaml.load(done.stdout, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or []
