@@ -30,8 +30,8 @@ TEST_P(Simulated, IsAsTheOracleSays) {
     params.seed = seed;
     SimulatedPlay play(params);
     ASSERT_EQ(play.Run(), "") << "seed " << seed;
-    repeated += play.Count(Counter::kTxRetransmissions);
-    failures += play.plane_failures();
+    repeated += play.endpoints().Count(Counter::kTxRetransmissions);
+    failures += play.endpoints().plane_failures();
   }
   // There was something to recover from.
   EXPECT_GT(repeated, count);

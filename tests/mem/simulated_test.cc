@@ -44,11 +44,12 @@ TEST_P(Simulated, IsAsTheModelSays) {
         [&](const Programs& programs) {
           SimulatedPlay play(seed, kind.is_unordered, kind.is_on_lcore);
           std::string result = play.Run(programs);
-          repeated += play.Count(Counter::kTxRetransmissions);
-          failures += play.plane_failures();
+          repeated += play.endpoints().Count(Counter::kTxRetransmissions);
+          failures += play.endpoints().plane_failures();
           restarts += play.restarts();
-          executed += play.Count(Counter::kMemoryExecuted);
-          if (play.Count(Counter::kMemoryDropped) != 0) result += "the lcore dropped requests";
+          executed += play.endpoints().Count(Counter::kMemoryExecuted);
+          if (play.endpoints().Count(Counter::kMemoryDropped) != 0)
+            result += "the lcore dropped requests";
           return result;
         },
         WithoutOwn(WritePrograms(seed, kind.with_restarts)));
