@@ -32,7 +32,7 @@ class IssueIds {
   static constexpr uint32_t kNone = UINT32_MAX;
   // An AxID. `next`: of the free ones.
   struct Id {
-    ServedFifo<&Served::next_of_id> transactions;
+    LinkedFifo<Served, &Served::next_of_id> transactions;
     uint64_t key = 0;
     uint32_t next = kNone;
   };

@@ -126,7 +126,8 @@ class Manager {
   Monitor monitor_;
   Stream reads_;
   Stream writes_;
-  ServedFifo<&Served::next_data> data_;  // writes with W beats to come, in the order of their AW
+  // Writes with W beats to come, in the order of their AW.
+  LinkedFifo<Served, &Served::next_data> data_;
   Channel<Address> aw_;
   Channel<WriteBeat> w_;
   Channel<Address> ar_;

@@ -11,6 +11,7 @@
 #include "axi/body.h"
 #include "axi/command.h"
 #include "axi/issue.h"
+#include "axi/linked_fifo.h"
 #include "axi/transfer.h"
 #include "base/sue.h"
 #include "base/time.h"
@@ -63,40 +64,7 @@ struct Served {
   bool is_exclusive() const { return burst.lock != 0; }
 };
 
-// A FIFO through a member of the transactions.
-template <Served* Served::*kNext>
-class ServedFifo {
- public:
-  bool is_empty() const { return first_ == nullptr; }
-  Served* first() const { return first_; }
-  void Append(Served* served) {
-    served->*kNext = nullptr;
-    (is_empty() ? first_ : last_->*kNext) = served;
-    last_ = served;
-  }
-  Served* TakeFirst() {
-    Served* const served = first_;
-    first_ = served->*kNext;
-    return served;
-  }
-  // Removes a member; looks at those before it.
-  void Remove(Served* served) {
-    if (served == first_) {
-      TakeFirst();
-      return;
-    }
-    Served* before = first_;
-    while (before->*kNext != served) before = before->*kNext;
-    before->*kNext = served->*kNext;
-    if (last_ == served) last_ = before;
-  }
-  void Clear() { first_ = nullptr; }
-
- private:
-  Served* first_ = nullptr;
-  Served* last_ = nullptr;
-};
-using ServedQueue = ServedFifo<&Served::next>;
+using ServedQueue = LinkedFifo<Served, &Served::next>;
 
 // The memory of transactions, and how many whole ones there are. The memory of a place is not
 // touched before its first use, and places are used again before others, so idle sources cost none.

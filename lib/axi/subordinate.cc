@@ -40,18 +40,18 @@ bool Subordinate::Pump(BurstSink& sink, Time now) {
 bool Subordinate::AcceptWrites(Time now) {
   bool has_moved = false;
   for (;;) {
-    if (collecting_ == kNone) {
+    if (collecting_ == nullptr) {
       const Address* const address = aw_.front();
       if (address == nullptr) return has_moved;
       collecting_ = Accept(Direction::kWrite, *address);
-      if (collecting_ == kNone) return has_moved;
+      if (collecting_ == nullptr) return has_moved;
       aw_.Pop();
       ++counters_.writes;
       has_moved = true;
     }
     const WriteBeat* const beat = w_.front();
     if (beat == nullptr) return has_moved;
-    CollectBeat(collecting_, *beat, now);
+    CollectBeat(*collecting_, *beat, now);
     w_.Pop();
     has_moved = true;
   }
@@ -60,25 +60,24 @@ bool Subordinate::AcceptWrites(Time now) {
 bool Subordinate::AcceptReads(Time now) {
   bool has_moved = false;
   for (; const Address* const address = ar_.front(); has_moved = true) {
-    const uint32_t index = Accept(Direction::kRead, *address);
-    if (index == kNone) break;
+    Transaction* const transaction = Accept(Direction::kRead, *address);
+    if (transaction == nullptr) break;
     ar_.Pop();
     ++counters_.reads;
-    const Transaction& transaction = transactions_[index];
-    if (transaction.status != Status::kOk) {
-      End(index, transaction.status);
+    if (transaction->status != Status::kOk) {
+      End(*transaction, transaction->status);
       continue;
     }
-    bodies_[index].FinishRead(transaction.address);
-    Queue(index, now);
+    transaction->body->FinishRead(transaction->address);
+    Queue(*transaction, now);
   }
   return has_moved;
 }
 
-// Opens a transaction. Returns its index; kNone: there is no place for it now. A transaction that
-// cannot be sent has a status other than kOk.
-uint32_t Subordinate::Accept(Direction direction, const Address& address) {
-  if (open_ == transactions_.size()) return kNone;
+// Opens a transaction. Returns it; null: there is no place for it now. A transaction that cannot
+// be sent has a status other than kOk.
+Subordinate::Transaction* Subordinate::Accept(Direction direction, const Address& address) {
+  if (open_ == params_.transactions) return nullptr;
   Status status = Status::kOk;
   Route to;
   uint64_t remote = address.address;
@@ -90,101 +89,83 @@ uint32_t Subordinate::Accept(Direction direction, const Address& address) {
   } else {
     status = Status::kNoRoute;
   }
-  const auto mask = static_cast<uint32_t>(transactions_.size() - 1);
   Lane& lane = lanes_[LaneIndex(to)];
-  if (status == Status::kOk && lane.open == params_.transactions_to_target) return kNone;
-  while (transactions_[next_number_ & mask].state != State::kFree) ++next_number_;
-  const uint32_t index = next_number_ & mask;
+  if (status == Status::kOk && lane.open == params_.transactions_to_target) return nullptr;
+  while (transactions_[IndexOf(next_number_)].state != State::kFree) ++next_number_;
+  const uint32_t index = IndexOf(next_number_);
   Transaction& transaction = transactions_[index];
   transaction = {.state = State::kCollecting,
                  .direction = direction,
                  .status = status,
                  .has_route = status == Status::kOk,
                  .number = next_number_++,
+                 .body = &bodies_[index],
                  .address = address,
                  .to = to};
   transaction.address.address = remote;
   ++open_;
   if (transaction.has_route) ++lane.open;
-  JoinId(index);
-  if (direction == Direction::kWrite) bodies_[index].Begin(transaction.address);
-  return index;
+  JoinId(transaction);
+  if (direction == Direction::kWrite) transaction.body->Begin(transaction.address);
+  return &transaction;
 }
 
 // Appends the transaction to those of its {ID, direction}. With unordered instances it waits for
 // the last one of these that goes to the same target.
-void Subordinate::JoinId(uint32_t index) {
-  Transaction& transaction = transactions_[index];
+void Subordinate::JoinId(Transaction& transaction) {
   const uint64_t key = KeyOf(transaction.direction, transaction.address.id);
   OfId* const others = ids_.Find(key);
   if (others == nullptr) {
     transaction.is_first = true;
-    ids_.Insert(key, {.first = index, .last = index});
+    OfId own;
+    own.Append(&transaction);
+    ids_.Insert(key, own);
     return;
   }
   if (params_.is_unordered && transaction.has_route) {
-    for (uint32_t i = others->first; i != kNone; i = transactions_[i].next_of_id) {
-      const Transaction& other = transactions_[i];
-      if (!other.has_route || other.to != transaction.to || other.state == State::kEnded) continue;
-      transaction.waits_for = i;
-      transaction.waits_for_number = other.number;
+    for (const Transaction* each = others->first(); each != nullptr; each = each->next_of_id) {
+      if (!each->has_route || each->to != transaction.to || each->state == State::kEnded) continue;
+      transaction.waits_for = each;
+      transaction.waits_for_number = each->number;
     }
   }
-  transactions_[others->last].next_of_id = index;
-  others->last = index;
+  others->Append(&transaction);
 }
 
-void Subordinate::CollectBeat(uint32_t index, const WriteBeat& beat, Time now) {
-  Transaction& transaction = transactions_[index];
-  Body& body = bodies_[index];
+void Subordinate::CollectBeat(Transaction& transaction, const WriteBeat& beat, Time now) {
+  Body& body = *transaction.body;
   if (transaction.status == Status::kOk) {
     body.AddBeat(beat, params_.bus_bytes);
     const bool is_last = body.beats() == BeatsOf(transaction.address);
     if (is_last != (beat.last != 0)) transaction.status = Status::kInvalid;
   }
   if (beat.last == 0) return;
-  collecting_ = kNone;
+  collecting_ = nullptr;
   if (transaction.status != Status::kOk) {
-    End(index, transaction.status);
+    End(transaction, transaction.status);
     return;
   }
   transaction.kind = body.FinishWrite(params_.write_user_bytes);
   transaction.is_long = PartsOf(body.bytes()) > 1;
-  Queue(index, now);
+  Queue(transaction, now);
 }
 
-void Subordinate::Queue(uint32_t index, Time now) {
-  Transaction& transaction = transactions_[index];
+void Subordinate::Queue(Transaction& transaction, Time now) {
   transaction.state = State::kReady;
   transaction.deadline = now + params_.deadline;
   transaction.is_queued = true;
   earliest_ = std::min(earliest_, transaction.deadline);
-  Lane& lane = LaneOf(transaction);
-  if (lane.head == kNone) {
-    lane.head = index;
-  } else {
-    transactions_[lane.tail].next_in_lane = index;
-  }
-  lane.tail = index;
+  LaneOf(transaction).queue.Append(&transaction);
   active_.Append(LaneIndex(transaction.to));
 }
 
 // ---- Returning
 
-void Subordinate::Append(Returns& returns, uint32_t index) {
-  if (returns.head == kNone) {
-    returns.head = index;
-  } else {
-    transactions_[returns.tail].next_to_return = index;
-  }
-  returns.tail = index;
-}
-
 bool Subordinate::ReturnB() {
   Returns& returns = ReturnsOf(Direction::kWrite);
   bool has_moved = false;
-  for (; returns.head != kNone; has_moved = true) {
-    const Transaction& transaction = transactions_[returns.head];
+  for (; !returns.is_empty(); has_moved = true) {
+    const Transaction& transaction = *returns.first();
     const WriteResponse response{.user = {transaction.user[0], transaction.user[1]},
                                  .id = transaction.address.id,
                                  .response = transaction.answer.response};
@@ -197,29 +178,25 @@ bool Subordinate::ReturnB() {
 bool Subordinate::ReturnR() {
   Returns& returns = ReturnsOf(Direction::kRead);
   bool has_moved = false;
-  while (returns.head != kNone) {
-    const uint32_t index = returns.head;
-    if (r_.credit() == 0) break;
-    r_.Send(BeatOf(index, beats_returned_));
-    has_moved = true;
-    if (++beats_returned_ < BeatsOf(transactions_[index].address)) continue;
+  for (; !returns.is_empty() && r_.credit() != 0; has_moved = true) {
+    const Transaction& transaction = *returns.first();
+    r_.Send(BeatOf(transaction, beats_returned_));
+    if (++beats_returned_ < BeatsOf(transaction.address)) continue;
     beats_returned_ = 0;
     Release(returns);
   }
   return has_moved;
 }
 
-ReadBeat Subordinate::BeatOf(uint32_t index, uint32_t number) const {
-  const Transaction& transaction = transactions_[index];
-  const Body& body = bodies_[index];
+ReadBeat Subordinate::BeatOf(const Transaction& transaction, uint32_t number) const {
   const Address& address = transaction.address;
-  const bool has_data = transaction.status == Status::kOk;
   ReadBeat beat{};
   beat.id = address.id;
   beat.last = number == address.len ? 1 : 0;
-  beat.response = has_data ? body.BeatResponse(number, transaction.answer.response)
-                           : transaction.answer.response;
-  if (!has_data) return beat;
+  beat.response = transaction.answer.response;
+  if (transaction.status != Status::kOk) return beat;
+  const Body& body = *transaction.body;
+  beat.response = body.BeatResponse(number, transaction.answer.response);
   beat.user = body.BeatUser(number);
   const uint32_t bytes = BeatBytes(address, number);
   const uint64_t lane = BeatAddress(address, number) & (params_.bus_bytes - 1);
@@ -229,25 +206,22 @@ ReadBeat Subordinate::BeatOf(uint32_t index, uint32_t number) const {
 
 // Removes the first of the transactions to return: its answer is in the channel.
 void Subordinate::Release(Returns& returns) {
-  const uint32_t index = returns.head;
-  Transaction& transaction = transactions_[index];
-  returns.head = transaction.next_to_return;
-  transaction.next_to_return = kNone;
+  Transaction& transaction = *returns.TakeFirst();
   const uint64_t key = KeyOf(transaction.direction, transaction.address.id);
-  const uint32_t next = transaction.next_of_id;
-  if (next == kNone) {
+  Transaction* const next = transaction.next_of_id;
+  if (next == nullptr) {
     ids_.Erase(key);
   } else {
-    ids_.Find(key)->first = next;
-    transactions_[next].is_first = true;
-    if (transactions_[next].state == State::kEnded) Append(returns, next);
+    ids_.Find(key)->TakeFirst();
+    next->is_first = true;
+    if (next->state == State::kEnded) returns.Append(next);
   }
   transaction.is_returned = true;
-  if (!transaction.is_queued) Free(index);
+  if (!transaction.is_queued) Free(transaction);
 }
 
-void Subordinate::Free(uint32_t index) {
-  transactions_[index].state = State::kFree;
+void Subordinate::Free(Transaction& transaction) {
+  transaction.state = State::kFree;
   --open_;
 }
 
@@ -257,13 +231,12 @@ void Subordinate::Reset() {
   ar_.Clear();
   b_.Clear();
   r_.Clear();
-  for (Lane& lane : lanes_) lane.head = kNone;
+  for (Lane& lane : lanes_) lane.queue.Clear();
   ids_.Clear();
   returns_ = {};
-  collecting_ = kNone;
+  collecting_ = nullptr;
   beats_returned_ = 0;
-  for (uint32_t i = 0; i < transactions_.size(); ++i) {
-    Transaction& transaction = transactions_[i];
+  for (Transaction& transaction : transactions_) {
     if (transaction.state == State::kFree || transaction.state == State::kAbandoned) continue;
     if (!transaction.is_returned) ++counters_.abandoned;
     if (transaction.state == State::kSent) {
@@ -271,7 +244,7 @@ void Subordinate::Reset() {
       continue;
     }
     if (transaction.state != State::kEnded) LeaveLane(transaction);
-    Free(i);
+    Free(transaction);
   }
 }
 
@@ -287,8 +260,8 @@ void Subordinate::CheckInvariants() const {
     const Transaction& transaction = transactions_[i];
     if (transaction.state == State::kFree) continue;
     ++open;
-    check((transaction.number & (transactions_.size() - 1)) == i);
-    check((transaction.state == State::kCollecting) == (collecting_ == i));
+    check(IndexOf(transaction.number) == i);
+    check((transaction.state == State::kCollecting) == (collecting_ == &transaction));
     check(!transaction.is_returned ||
           (transaction.state == State::kEnded && transaction.is_queued));
     if (transaction.is_first && !transaction.is_returned &&
@@ -304,7 +277,7 @@ void Subordinate::CheckInvariants() const {
   check(open == open_ && first == ids_.size());
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     check(lanes_[i].open == open_to[i] && lanes_[i].long_writes == long_writes[i]);
-    check(lanes_[i].head == kNone || active_.Contains(i));
+    check(lanes_[i].queue.is_empty() || active_.Contains(i));
   }
 }
 

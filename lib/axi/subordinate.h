@@ -17,6 +17,7 @@
 #include "axi/channel.h"
 #include "axi/command.h"
 #include "axi/id_table.h"
+#include "axi/linked_fifo.h"
 #include "axi/status.h"
 #include "axi/transfer.h"
 #include "base/time.h"
@@ -53,6 +54,8 @@ struct SubordinateCounters {
 class Subordinate {
  public:
   Subordinate(const SubordinateParams& params, AddressMap map);
+  Subordinate(const Subordinate&) = delete;
+  Subordinate& operator=(const Subordinate&) = delete;
 
   // ---- Channels. Send… return false where there is no credit, Take… where there is no transfer.
   bool SendAw(const Address& address) { return aw_.Send(address); }
@@ -89,8 +92,6 @@ class Subordinate {
   void CheckInvariants() const;
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-
   enum class State : uint8_t {
     kFree,
     kCollecting,  // a write whose last beat has not come
@@ -113,12 +114,13 @@ class Subordinate {
     bool is_long = false;   // a write of several commands
     uint8_t next_part = 0;  // to send
     uint32_t number = 0;
-    uint32_t next_of_id = kNone;
-    uint32_t next_in_lane = kNone;
-    uint32_t next_to_return = kNone;
-    uint32_t waits_for = kNone;     // index of the transaction that has to end first,
-    uint32_t waits_for_number = 0;  // and its number
-    Address address = {};           // at the target
+    uint32_t waits_for_number = 0;
+    const Transaction* waits_for = nullptr;  // has to end first while it has this number
+    Body* body = nullptr;                    // of the request until it is sent, then of the answer
+    Transaction* next_of_id = nullptr;
+    Transaction* next_in_lane = nullptr;
+    Transaction* next_to_return = nullptr;
+    Address address = {};  // at the target
     Route to;
     Time deadline{};
     Answer answer;
@@ -127,25 +129,19 @@ class Subordinate {
   };
   // Transactions to one {interface, XPU}, in the order of their sending.
   struct Lane {
-    uint32_t head = kNone;
-    uint32_t tail = kNone;
+    LinkedFifo<Transaction, &Transaction::next_in_lane> queue;
     uint32_t open = 0;         // transactions that have not ended
     uint32_t long_writes = 0;  // of these, writes of several commands that are not answered
     CompletionInterval completions;
   };
-  struct OfId {
-    uint32_t first = kNone;
-    uint32_t last = kNone;
-  };
+  using OfId = LinkedFifo<Transaction, &Transaction::next_of_id>;
   // Transactions of one direction whose answer can be returned.
-  struct Returns {
-    uint32_t head = kNone;
-    uint32_t tail = kNone;
-  };
+  using Returns = LinkedFifo<Transaction, &Transaction::next_to_return>;
 
   static uint64_t KeyOf(Direction direction, uint32_t id) {
     return uint64_t{id} << 1 | static_cast<uint64_t>(direction);
   }
+  uint32_t IndexOf(uint32_t number) const { return number & (params_.transactions - 1); }
   static uint32_t LaneIndex(const Route& to) { return uint32_t{to.plane} * kMaxXpus + to.xpuid; }
   Lane& LaneOf(const Transaction& transaction) { return lanes_[LaneIndex(transaction.to)]; }
   Returns& ReturnsOf(Direction direction) { return returns_[static_cast<size_t>(direction)]; }
@@ -153,33 +149,32 @@ class Subordinate {
   // ---- Accepting
   bool AcceptWrites(Time now);
   bool AcceptReads(Time now);
-  uint32_t Accept(Direction direction, const Address& address);
-  void JoinId(uint32_t index);
-  void CollectBeat(uint32_t index, const WriteBeat& beat, Time now);
-  void Queue(uint32_t index, Time now);
+  Transaction* Accept(Direction direction, const Address& address);
+  void JoinId(Transaction& transaction);
+  void CollectBeat(Transaction& transaction, const WriteBeat& beat, Time now);
+  void Queue(Transaction& transaction, Time now);
 
   // ---- Sending
   bool PumpLane(uint32_t lane, BurstSink& sink, bool* has_moved);
-  bool SendParts(uint32_t index, BurstSink& sink, bool* has_moved);
+  bool SendParts(Transaction& transaction, BurstSink& sink, bool* has_moved);
   bool IsHeld(const Transaction& transaction, const Lane& lane) const;
-  void Unqueue(Lane& lane);
 
   // ---- Answers
-  void OnAnswer(uint32_t index, const Command& command, const uint8_t* data, uint32_t data_bytes);
-  void OnReadParts(uint32_t index);
+  void OnAnswer(Transaction& transaction, const Command& command, const uint8_t* data,
+                uint32_t data_bytes);
+  void OnReadParts(Transaction& transaction);
   bool IsAwaited(const Transaction& transaction, const Command& command, const Route& from) const;
 
   // ---- Ends
-  void End(uint32_t index, Status status);
-  void Fail(uint32_t index, Status status);
+  void End(Transaction& transaction, Status status);
+  void Fail(Transaction& transaction, Status status);
   void LeaveLane(const Transaction& transaction);
   void Expire(Time now);
   bool ReturnB();
   bool ReturnR();
-  ReadBeat BeatOf(uint32_t index, uint32_t number) const;
-  void Append(Returns& returns, uint32_t index);
+  ReadBeat BeatOf(const Transaction& transaction, uint32_t number) const;
   void Release(Returns& returns);
-  void Free(uint32_t index);
+  void Free(Transaction& transaction);
 
   const SubordinateParams params_;
   const AddressMap map_;
@@ -190,12 +185,12 @@ class Subordinate {
   Channel<WriteResponse> b_;
   Channel<ReadBeat> r_;
   std::vector<Transaction> transactions_;
-  std::vector<Body> bodies_;  // of the request until it is sent, then of the answer
+  std::vector<Body> bodies_;  // of these
   std::vector<Lane> lanes_;   // [interface][XPU]
   SenderList active_;         // lanes with transactions to send
   IdTable<OfId> ids_;
   std::array<Returns, 2> returns_;
-  uint32_t collecting_ = kNone;
+  Transaction* collecting_ = nullptr;
   uint32_t beats_returned_ = 0;  // of the first read to return
   uint32_t next_number_;
   uint32_t open_ = 0;

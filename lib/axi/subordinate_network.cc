@@ -16,13 +16,14 @@ constexpr uint32_t kMaxLongWrites = 8;  // of unordered instances, to one target
 // Returns whether all transactions of the lane are sent.
 bool Subordinate::PumpLane(uint32_t number, BurstSink& sink, bool* has_moved) {
   Lane& lane = lanes_[number];
-  while (lane.head != kNone) {
-    const uint32_t index = lane.head;
-    Transaction& transaction = transactions_[index];
+  while (!lane.queue.is_empty()) {
+    Transaction& transaction = *lane.queue.first();
     if (transaction.state != State::kEnded) {
-      if (IsHeld(transaction, lane) || !SendParts(index, sink, has_moved)) return false;
+      if (IsHeld(transaction, lane) || !SendParts(transaction, sink, has_moved)) return false;
     }
-    Unqueue(lane);
+    lane.queue.TakeFirst();
+    transaction.is_queued = false;
+    if (transaction.is_returned) Free(transaction);
   }
   return true;
 }
@@ -33,16 +34,14 @@ bool Subordinate::IsHeld(const Transaction& transaction, const Lane& lane) const
   if (transaction.is_long && params_.is_unordered && lane.long_writes == kMaxLongWrites) {
     return true;
   }
-  if (transaction.waits_for == kNone) return false;
-  const Transaction& other = transactions_[transaction.waits_for];
-  return other.number == transaction.waits_for_number && other.state != State::kFree &&
-         other.state != State::kEnded;
+  const Transaction* const other = transaction.waits_for;
+  return other != nullptr && other->number == transaction.waits_for_number &&
+         other->state != State::kFree && other->state != State::kEnded;
 }
 
 // Sends the commands of a transaction that are not sent. Returns false where the lane is blocked.
-bool Subordinate::SendParts(uint32_t index, BurstSink& sink, bool* has_moved) {
-  Transaction& transaction = transactions_[index];
-  Body& body = bodies_[index];
+bool Subordinate::SendParts(Transaction& transaction, BurstSink& sink, bool* has_moved) {
+  Body& body = *transaction.body;
   Lane& lane = LaneOf(transaction);
   const uint32_t parts = PartsOf(body.bytes());
   for (uint32_t part = transaction.next_part; part < parts; ++part) {
@@ -54,7 +53,7 @@ bool Subordinate::SendParts(uint32_t index, BurstSink& sink, bool* has_moved) {
       EncodeMore(Kind::kWriteMore, transaction.number, static_cast<uint8_t>(part), bytes, control);
     }
     const bool is_last = part + 1 == parts;
-    const bool is_end = transaction.next_in_lane == kNone;
+    const bool is_end = transaction.next_in_lane == nullptr;
     const Burst burst{.to = transaction.to,
                       .controls = control,
                       .data = body.Part(part),
@@ -73,16 +72,6 @@ bool Subordinate::SendParts(uint32_t index, BurstSink& sink, bool* has_moved) {
   return true;
 }
 
-// Removes the first transaction of the lane.
-void Subordinate::Unqueue(Lane& lane) {
-  const uint32_t index = lane.head;
-  Transaction& transaction = transactions_[index];
-  lane.head = transaction.next_in_lane;
-  transaction.next_in_lane = kNone;
-  transaction.is_queued = false;
-  if (transaction.is_returned) Free(index);
-}
-
 // ---- Answers
 
 void Subordinate::OnCommand(const Route& from, const uint8_t* control, uint32_t control_bytes,
@@ -97,15 +86,15 @@ void Subordinate::OnCommand(const Route& from, const uint8_t* control, uint32_t 
     ++counters_.malformed;
     return;
   }
-  const auto index = static_cast<uint32_t>(command.number & (transactions_.size() - 1));
-  const bool is_awaited = IsAwaited(transactions_[index], command, from);
-  if (!is_awaited || transactions_[index].state == State::kAbandoned) ++counters_.stray;
+  Transaction& transaction = transactions_[IndexOf(command.number)];
+  const bool is_awaited = IsAwaited(transaction, command, from);
+  if (!is_awaited || transaction.state == State::kAbandoned) ++counters_.stray;
   if (!is_awaited) return;
   if (command.kind == Kind::kAnswerMore) {
-    if (!bodies_[index].Store(command.part, data, data_bytes)) ++counters_.malformed;
-    OnReadParts(index);
+    if (!transaction.body->Store(command.part, data, data_bytes)) ++counters_.malformed;
+    OnReadParts(transaction);
   } else {
-    OnAnswer(index, command, data, data_bytes);
+    OnAnswer(transaction, command, data, data_bytes);
   }
 }
 
@@ -124,41 +113,39 @@ bool Subordinate::IsAwaited(const Transaction& transaction, const Command& comma
   return is_sent || (transaction.state == State::kSending && command.answer.status != Status::kOk);
 }
 
-void Subordinate::OnAnswer(uint32_t index, const Command& command, const uint8_t* data,
+void Subordinate::OnAnswer(Transaction& transaction, const Command& command, const uint8_t* data,
                            uint32_t data_bytes) {
-  Transaction& transaction = transactions_[index];
   if (command.answer.status != Status::kOk) {
-    End(index, command.answer.status);
+    End(transaction, command.answer.status);
     return;
   }
-  Body& body = bodies_[index];
+  Body& body = *transaction.body;
   transaction.answer = command.answer;
   transaction.has_answer = true;
   const bool is_stored = body.Store(0, data, data_bytes);
   if (is_stored && transaction.direction == Direction::kRead) {
-    OnReadParts(index);
+    OnReadParts(transaction);
     return;
   }
   if (!is_stored || !body.ParseWriteAnswer(command.answer, transaction.user.data())) {
     ++counters_.malformed;
-    End(index, Status::kMalformed);
+    End(transaction, Status::kMalformed);
     return;
   }
-  End(index, Status::kOk);
+  End(transaction, Status::kOk);
 }
 
-void Subordinate::OnReadParts(uint32_t index) {
-  Transaction& transaction = transactions_[index];
+void Subordinate::OnReadParts(Transaction& transaction) {
   if (!transaction.has_answer) return;
-  switch (bodies_[index].ParseReadAnswer(transaction.answer, transaction.address)) {
+  switch (transaction.body->ParseReadAnswer(transaction.answer, transaction.address)) {
     case Body::Whole::kNotYet:
       return;
     case Body::Whole::kComplete:
-      End(index, Status::kOk);
+      End(transaction, Status::kOk);
       return;
     case Body::Whole::kMalformed:
       ++counters_.malformed;
-      End(index, Status::kMalformed);
+      End(transaction, Status::kMalformed);
       return;
   }
 }
@@ -166,11 +153,10 @@ void Subordinate::OnReadParts(uint32_t index) {
 // ---- Ends
 
 // Ends a transaction whose request is whole, or never is sent.
-void Subordinate::End(uint32_t index, Status status) {
-  Transaction& transaction = transactions_[index];
+void Subordinate::End(Transaction& transaction, Status status) {
   LeaveLane(transaction);
   if (transaction.state == State::kAbandoned) {
-    Free(index);
+    Free(transaction);
     return;
   }
   transaction.state = State::kEnded;
@@ -180,7 +166,7 @@ void Subordinate::End(uint32_t index, Status status) {
     transaction.user = {};
   }
   ++counters_.ended[static_cast<size_t>(status)];
-  if (transaction.is_first) Append(ReturnsOf(transaction.direction), index);
+  if (transaction.is_first) ReturnsOf(transaction.direction).Append(&transaction);
 }
 
 // Uncounts a transaction that has not ended.
@@ -192,10 +178,9 @@ void Subordinate::LeaveLane(const Transaction& transaction) {
 }
 
 // Ends a transaction in any state. A write of which beats are missing ends after its last.
-void Subordinate::Fail(uint32_t index, Status status) {
-  Transaction& transaction = transactions_[index];
+void Subordinate::Fail(Transaction& transaction, Status status) {
   if (transaction.state != State::kCollecting) {
-    End(index, status);
+    End(transaction, status);
   } else if (transaction.status == Status::kOk) {
     transaction.status = status;
   }
@@ -204,8 +189,7 @@ void Subordinate::Fail(uint32_t index, Status status) {
 void Subordinate::OnCompletion(const Route& to, uint32_t number, uint8_t status) {
   if (status == SUEDE_STATUS_OK) return;
   const bool is_undelivered = IsUndelivered(status);
-  for (uint32_t i = 0; i < transactions_.size(); ++i) {
-    const Transaction& transaction = transactions_[i];
+  for (Transaction& transaction : transactions_) {
     if (transaction.state != State::kSent && transaction.state != State::kAbandoned) continue;
     if (transaction.to != to) continue;
     // The fate of earlier requests is unknown: they requested no completion, or theirs succeeded
@@ -213,30 +197,28 @@ void Subordinate::OnCompletion(const Route& to, uint32_t number, uint8_t status)
     const auto behind = static_cast<int32_t>(transaction.number - number);
     if (behind > 0) continue;
     const bool is_certain = (behind == 0 && is_undelivered) || IsRefusedAlways(status);
-    End(i, is_certain ? Status::kUnreachable : Status::kInDoubt);
+    End(transaction, is_certain ? Status::kUnreachable : Status::kInDoubt);
   }
 }
 
 void Subordinate::OnInterfaceLost(uint32_t interface) {
-  for (uint32_t i = 0; i < transactions_.size(); ++i) {
-    const Transaction& transaction = transactions_[i];
+  for (Transaction& transaction : transactions_) {
     if (transaction.state == State::kFree || transaction.state == State::kEnded) continue;
     if (!transaction.has_route || transaction.to.plane != interface) continue;
-    Fail(i, transaction.next_part == 0 ? Status::kUnreachable : Status::kInDoubt);
+    Fail(transaction, transaction.next_part == 0 ? Status::kUnreachable : Status::kInDoubt);
   }
 }
 
 void Subordinate::Expire(Time now) {
   earliest_ = kNever;
-  for (uint32_t i = 0; i < transactions_.size(); ++i) {
-    const Transaction& transaction = transactions_[i];
+  for (Transaction& transaction : transactions_) {
     switch (transaction.state) {
       case State::kReady:
       case State::kSending:
       case State::kSent:
       case State::kAbandoned:
         if (transaction.deadline <= now) {
-          End(i, Status::kTimedOut);
+          End(transaction, Status::kTimedOut);
         } else {
           earliest_ = std::min(earliest_, transaction.deadline);
         }
