@@ -29,6 +29,16 @@ std::vector<Octets> BeatsByBook(const Address& burst) {
   return octets;
 }
 
+Address Incr(uint64_t address, uint32_t beats, uint32_t id, uint8_t size) {
+  Address burst = {};
+  burst.address = address;
+  burst.len = static_cast<uint8_t>(beats - 1);
+  burst.size = size;
+  burst.burst = SUEDE_AXI_INCR;
+  burst.id = id;
+  return burst;
+}
+
 Address RandomBurst(Random& random, uint32_t bus_bytes) {
   for (;;) {
     Address burst = {};

@@ -33,6 +33,7 @@ struct Octets {
 // The beats of a burst by the pseudo code of AMBA AXI4, A3.4.2.
 std::vector<Octets> BeatsByBook(const Address& burst);
 
+Address Incr(uint64_t address, uint32_t beats, uint32_t id = 0, uint8_t size = 5);
 // Returns a valid burst for a bus. Its user value is 0.
 Address RandomBurst(Random& random, uint32_t bus_bytes);
 // Returns the W beats of a burst: random octets, strobes and user values of `user_bytes`. The lanes
@@ -139,6 +140,22 @@ class ManagerWorld : public testing::Test {
   std::vector<Address> aws;
   std::vector<WriteBeat> ws;
   std::vector<Address> ars;
+};
+
+// A port with the parameters of most tests.
+class Managers : public ManagerWorld {
+ protected:
+  void SetUp() override { Make({}); }
+  // Gives the first commands of a write of `beats` of 32 octets.
+  void WritePart(uint32_t number, uint32_t first, uint32_t last, uint32_t beats = 32,
+                 uint32_t source = kSource) {
+    const Address burst = Incr(0, beats);
+    sink.Expect(ServedLane(From(source)), number, burst);
+    const std::vector<WriteBeat> data(beats, WriteBeat{.strobes = {~0ull, ~0ull}});
+    const std::vector<WireCommand> commands = EncodeWrite(number, burst, data, 32, 0);
+    for (uint32_t part = first; part <= last; ++part) Give(From(source), commands.at(part));
+  }
+  uint64_t Malformed() { return manager->counters().malformed; }
 };
 
 }  // namespace suede::axi
