@@ -20,7 +20,7 @@ SMALL = {
     "incast-taildrop": ["load[0].iterations=10"],
     "incast-trim": ["load[0].iterations=10"],
     "direct-4": ["load[0].duration_s=1"],
-    "mesh-9": ["load[0].duration_s=3", "faults[0].at_s=0.5", "faults[0].for_s=1.2"],
+    "mesh-9": ["load[0].duration_s=3", "faults[0].at_s=1.5", "faults[0].for_s=1.5"],
     "pfc-storm": ["load[0].duration_s=3", "load[1].duration_s=3", "faults[0].at_s=0.5", "faults[0].for_s=1.5",
                   "expect.pfc_received={min: 10}"],
     "plane-dies": ["topology.xpus=4", "load[0].duration_s=4", "faults[0].at_s=1", "faults[0].for_s=1"],
@@ -121,7 +121,7 @@ name: old
 topology: {xpus: 2}
 switch:
   classes: {of: [{class: 1, max_wait_us: 500}]}
-  port: {rate_gbps: 0.02}
+  port: {rate_gbps: 0.1}
 load:
   - {mode: bandwidth, source: 0, destinations: 1, duration_s: 1}
 expect:

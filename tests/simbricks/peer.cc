@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -83,7 +84,7 @@ bool Peer::Send(uint8_t type, uint64_t request, uint64_t address, uint64_t bytes
   std::memcpy(entry + 16, &address, 8);
   std::memcpy(entry + 24, &bytes, 2);
   std::memset(entry + 48, 0xee, 8);  // the time stamp, which counts for nothing
-  std::memcpy(entry + kHeader, data.data(), std::min(data.size(), out.entry_bytes - kHeader));
+  std::copy_n(data.begin(), std::min(data.size(), out.entry_bytes - kHeader), entry + kHeader);
   __atomic_store_n(entry + kOwner, static_cast<uint8_t>(type | kConsumer), __ATOMIC_RELEASE);
   ++out.at;
   return true;
