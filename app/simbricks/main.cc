@@ -104,7 +104,8 @@ absl::Status CheckFlags() {
 
 absl::StatusOr<std::vector<suede_axi_route>> ReadRoutes() {
   auto routes = axi::AddressMap::Parse(FLAGS_routes.c_str());
-  if (!routes) return Usage("cannot read --routes: no such form; use FIRST-LAST:XPU[:BASE],...");
+  if (!routes)
+    return Usage("cannot read --routes: no such form or XPU; use FIRST-LAST:XPU[:BASE],...");
   return *std::move(routes);
 }
 

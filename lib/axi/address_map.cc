@@ -36,11 +36,14 @@ std::optional<std::vector<suede_axi_route>> AddressMap::Parse(const char* text) 
   std::vector<suede_axi_route> routes;
   while (*text != 0) {
     suede_axi_route& route = routes.emplace_back();
+    uint32_t xpu = 0;
     int used = 0;
-    if (std::sscanf(text, "%" SCNx64 "-%" SCNx64 ":%" SCNu16 "%n", &route.first, &route.last,
-                    &route.xpuid, &used) != 3) {
+    if (std::sscanf(text, "%" SCNx64 "-%" SCNx64 ":%" SCNu32 "%n", &route.first, &route.last, &xpu,
+                    &used) != 3 ||
+        xpu >= kMaxXpus) {
       return std::nullopt;
     }
+    route.xpuid = static_cast<uint16_t>(xpu);
     text += used;
     if (std::sscanf(text, ":%" SCNx64 "%n", &route.remote_base, &used) == 1) text += used;
     if (*text != 0 && *text++ != ',') return std::nullopt;

@@ -27,7 +27,7 @@ class AddressMap {
   static const char* FindInvalid(std::span<const suede_axi_route> routes, uint32_t interfaces);
 
   // Returns the entries of FIRST-LAST:XPU[:REMOTE-BASE],..., hexadecimal but for the XPU; null: the
-  // text has another form.
+  // text has another form, or an XPU above 1023.
   static std::optional<std::vector<suede_axi_route>> Parse(const char* text);
 
   // The entries are valid, and at most kMaxRoutes.

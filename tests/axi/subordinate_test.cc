@@ -331,8 +331,8 @@ TEST(AxiAddressMap, IsReadFromAText) {
   EXPECT_EQ((*routes)[1].xpuid, 1023);
   EXPECT_EQ((*routes)[1].remote_base, 0x7000u);
   EXPECT_TRUE(AddressMap::Parse("").has_value());
-  for (const char* text :
-       {"0", "0-fff", "0-fff:", "0-fff:x", "0-fff:1:", "0-fff:1;", "0-fff:1 2"}) {
+  for (const char* text : {"0", "0-fff", "0-fff:", "0-fff:x", "0-fff:1:", "0-fff:1;", "0-fff:1 2",
+                           "0-fff:1024", "0-fff:65537"}) {
     EXPECT_FALSE(AddressMap::Parse(text).has_value()) << text;
   }
 }

@@ -151,7 +151,7 @@ def test_a_daemon_that_comes_back():
 
 @pytest.mark.parametrize("arguments, code, text", [
     ("", 2, "no socket"), ("--host_socket h --routes 0-f:1", 2, "--endpoint goes with"),
-    ("--endpoint e --host_socket h", 2, "--routes"), ("--endpoint e --host_socket h --routes 0-f:1024", 2, "above 1023"),
+    ("--endpoint e --host_socket h", 2, "--routes"), ("--endpoint e --host_socket h --routes 0-f:1024", 2, "--routes"),
     ("--endpoint e --host_socket h --routes 0-f:1;", 2, "--routes"),
     ("--endpoint e --memory_socket m --memory f-0", 2, "--memory"), ("--net_listen n", 2, "--tap"),
     ("--endpoint e --host_socket h --routes 0-f:1 --outstanding 65", 2, "--outstanding"),

@@ -35,7 +35,8 @@ std::vector<std::unique_ptr<Pair>> pairs;
 
 std::vector<suede_axi_route> RoutesOf(const std::string& name, const char* text) {
   const auto routes = suede::axi::AddressMap::Parse(text);
-  if (!routes) Fail(name, "cannot read the routes; use FIRST-LAST:XPU[:REMOTE-BASE],...");
+  if (!routes)
+    Fail(name, "cannot read the routes: no such form or XPU; use FIRST-LAST:XPU[:REMOTE-BASE],...");
   if (const char* mistake = suede::axi::AddressMap::FindInvalid(*routes, 1)) Fail(name, mistake);
   return *routes;
 }

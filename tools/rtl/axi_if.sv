@@ -29,7 +29,7 @@ package axi_bench_pkg;
     return addr[15:13] == 7;
   endfunction
 
-  // Of each octet of the memory of each XPU the cycles of: AW of the newest write that has succeeded; AW of the newest
+  // Cycles, for each octet of the memory of each XPU, of: AW of the newest write that has succeeded; AW of the newest
   // exclusive one, and the end of its read.
   int unsigned write_begins[2][65536], pair_writes[2][65536], pair_reads[2][65536];
 

@@ -114,7 +114,7 @@ module axi_scoreboard #(
     end
   endtask
 
-  // Of two exclusive writes that have read before the other one began, one fails.
+  // One of two exclusive writes fails, if each has read before the other one began.
   task automatic end_exclusive(burst_t of, int unsigned begin_cycle);
     int m, id, address;
     m = memory_of(of);

@@ -24,7 +24,7 @@
     return 32'(random_state >> 32) % bound;
   endfunction
 
-  // Of odds 0: never.
+  // Odds of 0 mean never.
   function automatic bit one_in(int unsigned odds);
     return odds != 0 && random(odds) == 0;
   endfunction
