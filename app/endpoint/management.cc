@@ -162,7 +162,7 @@ std::vector<PeerView> Management::Peers() {
   std::vector<PeerView> all;
   for (const PeerConfig& peer : config.peers) {
     for (const PeerPort& at : peer.ports) {
-      const NetAddress address = PeerAddress(peer, at, at.instance.value_or(0));
+      const NetAddress address = PeerAddress(config, peer, at, at.instance.value_or(0));
       MacAddress mac = at.mac;
       const bool learnt = mac == MacAddress{} && LearnsNeighbours(config.ports[at.port]);
       if (learnt && packets_ != nullptr) mac = packets_->LearntMac(at.port, address);

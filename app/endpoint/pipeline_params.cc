@@ -42,7 +42,7 @@ PeerParams PeerParamsOf(const Config& config, const InstanceConfig& instance,
     PeerPlane& plane = params.planes.emplace_back(PeerPlane{.present = false});
     const PeerPort* at = FindPeerPort(peer, own.port, instance.instance);
     if (at == nullptr) continue;
-    const NetAddress address = PeerAddress(peer, *at, instance.instance);
+    const NetAddress address = PeerAddress(config, peer, *at, instance.instance);
     if (address == own.address) continue;
     plane = {.address = address,
              .mac = at->mac,

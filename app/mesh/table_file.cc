@@ -4,17 +4,14 @@
 #include <set>
 #include <utility>
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "config/config_key.h"
 #include "config/config_reader.h"
+#include "mesh/table_text.h"
 
 namespace suede {
 namespace mesh {
 namespace {
-
-constexpr std::string_view kOwn = "D";
-constexpr std::string_view kNoRoute = ".";
 
 struct TableFileRoot {
   uint32_t version = 1;
@@ -95,20 +92,12 @@ class TableReader {
       return reader_.Fail(*reader_.Find(node, key), list,
                           StrCat(items.size(), " entries; write ", count));
     }
-    for (size_t i = 0; i < count; ++i) {
-      const std::string& text = items[i].text;
-      if ((text == kOwn) != (i == own)) {
-        return reader_.Fail(items[i], Entry(list, i),
-                            StrCat(Quoted(text), "; write D in entry ", own, " alone"));
-      }
-      if (text == kOwn || text == kNoRoute) continue;
-      const auto port = ParseNumber<uint32_t>(text, kMaxPorts - 1);
-      if (!port) {
-        return reader_.Fail(
-            items[i], Entry(list, i),
-            StrCat(Quoted(text), " is no port; write 0 to ", kMaxPorts - 1, ", or . for no route"));
-      }
-      ports.Set(static_cast<uint32_t>(i), PortId(*port));
+    std::vector<std::string> entries;
+    for (const ConfigNode& item : items) entries.push_back(item.text);
+    const std::optional<EntryProblem> problem =
+        ReadEntries(entries, static_cast<uint32_t>(own), ports);
+    if (problem) {
+      return reader_.Fail(items[problem->entry], Entry(list, problem->entry), problem->text);
     }
     return true;
   }
@@ -118,22 +107,6 @@ class TableReader {
   Tables& tables_;
   std::set<uint32_t> seen_;  // devices that had a table
 };
-
-std::string ListOf(const PortTable& ports, uint32_t count, uint32_t own) {
-  std::string text;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (i > 0) text += ", ";
-    const std::optional<PortId> port = ports[i];
-    if (i == own) {
-      text += kOwn;
-    } else if (port) {
-      StrAppend(&text, uint32_t{*port});
-    } else {
-      text += kNoRoute;
-    }
-  }
-  return StrCat("[", text, "]");
-}
 
 }  // namespace
 
@@ -149,9 +122,10 @@ std::string WriteTables(const Topology& topology, const Tables& tables) {
   std::string text = "version: 1\ntables:\n";
   for (const RoutingTable& table : tables) {
     const Device& own = table.own;
-    StrAppend(&text, "  - device: ", NameOf(own),
-              "\n    devices: ", ListOf(table.to_devices, topology.DevicesOf(own.mesh), own.device),
-              "\n    meshes: ", ListOf(table.to_meshes, topology.mesh_count(), own.mesh), "\n");
+    StrAppend(
+        &text, "  - device: ", NameOf(own),
+        "\n    devices: ", EntriesText(table.to_devices, topology.DevicesOf(own.mesh), own.device),
+        "\n    meshes: ", EntriesText(table.to_meshes, topology.mesh_count(), own.mesh), "\n");
   }
   return text;
 }

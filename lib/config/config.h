@@ -21,6 +21,7 @@
 #include "base/sue.h"
 #include "base/time.h"
 #include "config/daemon_config.h"
+#include "config/mesh_config.h"
 #include "congestion/params.h"
 #include "path/params.h"
 #include "transport/params.h"
@@ -36,7 +37,8 @@ struct PortConfig {
   enum class Pfc : uint8_t { kOff, kSoftware, kDevice };
   enum class PfcClass : uint8_t { kDscp, kPcp };
   std::string name;
-  std::string device;            // vdev string or PCI address
+  std::string device;             // vdev string or PCI address, or kMeshDevice
+  std::optional<uint32_t> plane;  // of the mesh; set if the device is kMeshDevice
   uint32_t socket_mode = 0600;   // of the socket that a memif server creates
   std::optional<MacAddress> mac;  // nullopt: the device's
   uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
@@ -200,6 +202,8 @@ struct Config {
   uint32_t partition = 0;
   std::vector<InstanceConfig> instances;  // at least one; ranges are expanded
   std::vector<PeerConfig> peers;          // at most kMaxXpus; ranges are expanded
+  std::vector<DeviceConfig> devices;      // docs/mesh.md; none: the endpoint forwards no frames
+  std::vector<CableConfig> cables;
   ClassesConfig classes;
   PackingConfig packing;
   TransportConfig transport;
@@ -209,6 +213,7 @@ struct Config {
   CongestionConfig congestion;
   LlrConfig llr;
   CbfcConfig cbfc;
+  MeshConfig mesh;
   SealingConfig sealing;
   ClientsConfig clients;
   ManagementConfig management;
@@ -216,15 +221,21 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-// Returns the default address of an XPU's instance: AFH only.
-NetAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance);
+// Returns the default address of an XPU's instance on the port: AFH only.
+NetAddress DefaultConfigAddress(const PortConfig& port, uint32_t xpu, uint32_t instance);
+
+// Whether the port is the centre of the own devices on a plane (docs/mesh.md).
+inline bool IsCentre(const PortConfig& port) { return port.device == kMeshDevice; }
+// Returns the number of planes of the own devices.
+uint32_t MeshPlanesOf(const Config& config);
 
 // Returns the entry by which own instances with the number `instance` reach `peer` through the
 // port: the entry for that number, else that for all numbers, else nullptr.
 const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t instance);
 
 // Returns the address of `peer` in that entry, for own instances with the number `instance`.
-NetAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance);
+NetAddress PeerAddress(const Config& config, const PeerConfig& peer, const PeerPort& at,
+                       uint32_t instance);
 
 // Whether MAC addresses of peers on the port can be learnt.
 bool LearnsNeighbours(const PortConfig& port);

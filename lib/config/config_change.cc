@@ -43,6 +43,8 @@ class Differences {
     };
     AddEntries("instances", a.instances, b.instances, whole);
     AddEntries("peers", a.peers, b.peers, whole);
+    AddEntries("devices", a.devices, b.devices, whole);
+    AddEntries("cables", a.cables, b.cables, whole);
     VisitValues([this](const std::string& prefix, auto& x, auto& y) { AddFields(prefix, x, y); }, a,
                 b);
     return std::move(changes_);

@@ -231,6 +231,7 @@ Status CheckIdentity(const ConfigDraft& draft, size_t i, PortsSeen& seen) {
                        StrCat(port.name, " is the name of ", Entry("ports", at->second),
                               " already; choose another"));
   }
+  if (IsCentre(port) && port.plane) return OkStatus();
   const std::string device = DeviceIdentity(port.device);
   if (device.empty()) {
     return draft.Error(path + ".device",
@@ -257,9 +258,12 @@ Status CheckPorts(ConfigDraft& draft) {
   PortsSeen seen;
   std::map<std::string, size_t> taps;
   for (size_t i = 0; i < draft.config.ports.size(); ++i) {
-    if (Status s = CheckIdentity(draft, i, seen); !s.ok()) return s;
     PortConfig& port = draft.config.ports[i];
     const std::string path = Entry("ports", i);
+    if (IsCentre(port) && !port.plane) {
+      return draft.Error(path + ".plane", "missing; a port with device: mesh leads to one plane");
+    }
+    if (Status s = CheckIdentity(draft, i, seen); !s.ok()) return s;
     if (Status s = CheckMtu(draft, port, path); !s.ok()) return s;
     if (Status s = CheckFrameRoom(draft, i, FrameBytesAt(port)); !s.ok()) return s;
     if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
@@ -378,6 +382,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckPfc(draft); !s.ok()) return s;
   if (Status s = CheckCongestion(draft); !s.ok()) return s;
   if (Status s = CheckSealing(draft); !s.ok()) return s;
+  if (Status s = CheckMesh(draft); !s.ok()) return s;
   if (Status s = CheckLinks(draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);

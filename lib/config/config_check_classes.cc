@@ -172,7 +172,8 @@ void FillPsnScope(ConfigDraft& draft) {
   const bool all_say_hello =
       std::none_of(config.peers.begin(), config.peers.end(),
                    [](const PeerConfig& peer) { return peer.hello == PeerConfig::Hello::kNever; });
-  if (draft.Has("transport.psn_scope") || !AnyPortControlsFlow(config) || !all_say_hello) return;
+  const bool overtake = AnyPortControlsFlow(config) || !config.devices.empty();
+  if (draft.Has("transport.psn_scope") || !overtake || !all_say_hello) return;
   config.transport.psn_scope = PsnScope::kVc;
 }
 

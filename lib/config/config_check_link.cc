@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -107,6 +108,8 @@ Status CheckLinks(const ConfigDraft& draft) {
   for (uint32_t p = 0; p < draft.config.ports.size(); ++p) {
     const PortConfig& port = draft.config.ports[p];
     if (port.llr == OnOff::kOff && port.cbfc == OnOff::kOff) continue;
+    const bool of_cable = std::ranges::any_of(
+        draft.config.cables, [p](const CableConfig& cable) { return cable.port == p; });
     const std::string path = Entry("ports", p);
     if (Status s = CheckLinkEtherType(draft, path + ".link_ether_type", port.link_ether_type,
                                       port.ether_type);
@@ -114,7 +117,7 @@ Status CheckLinks(const ConfigDraft& draft) {
       return s;
     }
     if (Status s = CheckPairs(draft, p); !s.ok()) return s;
-    if (port.cbfc == OnOff::kOff) continue;
+    if (port.cbfc == OnOff::kOff || of_cable) continue;
     if (TraitsOf(port.encapsulation).forwarding_bits != 0 &&
         port.ether_type != TraitsOf(port.encapsulation).ether_type) {
       return draft.Error(path + ".ether_type",

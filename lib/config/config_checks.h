@@ -27,8 +27,8 @@ void WarnOfPeers(ConfigDraft& draft);
 // Returns the default classes of VCs if a port has PFC or credit-based flow control: VC v is in
 // class v; none shares the class of acknowledgements.
 ClassesConfig ClassesOfControlledPorts();
-// Sets psn_scope to vc, unless the file sets it, if a port has PFC or credit-based flow control and
-// all peers speak HELLO: other peers may number PSNs over all VCs.
+// Sets psn_scope to vc, unless the file sets it, if there are devices of a mesh, or a port has PFC
+// or credit-based flow control and all peers speak HELLO: other peers may number PSNs over all VCs.
 void FillPsnScope(ConfigDraft& draft);
 // Gives each VC its own class, unless the file sets it, if it has its own PSN sequence and a port
 // has PFC or credit-based flow control.
@@ -57,6 +57,11 @@ absl::Status CheckCredits(const ConfigDraft& draft, const CbfcConfig& config,
                           const CreditGrant& grant, uint32_t max);
 // Checks all ports of an endpoint.
 absl::Status CheckLinks(const ConfigDraft& draft);
+
+// ---- Devices of a mesh (docs/mesh.md).
+
+// Checks devices, cables, routing tables, and the ports and instances on them.
+absl::Status CheckMesh(const ConfigDraft& draft);
 
 // ---- Sealing (docs/sealing.md).
 

@@ -3,6 +3,7 @@
 #include "config/config_dump.h"
 
 #include "base/text.h"
+#include "mesh/table_text.h"
 
 namespace suede {
 namespace {
@@ -69,6 +70,29 @@ void AppendPeers(const Config& config, std::string& out) {
   }
 }
 
+void AppendDevices(const Config& config, std::string& out) {
+  if (!config.devices.empty()) out += "devices:\n";
+  for (const DeviceConfig& device : config.devices) {
+    const DeviceEntry entry{.device = NameOf(device.device),
+                            .lcore = config.lcores[device.lcore].cpu};
+    StrAppend(&out, "  - {", StrJoin(Lines(entry), ", "), ", tables: [");
+    for (const DeviceTable& table : device.tables) {
+      const mesh::RoutingTable& routes = table.routes;
+      StrAppend(&out, routes.plane == 0 ? "" : ", ",
+                "{devices: ", EntriesText(routes.to_devices, table.devices, device.device.device),
+                ", meshes: ", EntriesText(routes.to_meshes, table.meshes, device.device.mesh), "}");
+    }
+    out += "]}\n";
+  }
+  std::vector<CableEntry> cables;
+  for (const CableConfig& cable : config.cables) {
+    CableEntry& entry = cables.emplace_back(CableEntry{
+        .from = NameOf(cable.from), .to = NameOf(cable.to), .port = {}, .plane = cable.plane});
+    if (cable.port) entry.port = config.ports[*cable.port].name;
+  }
+  AppendList("cables", cables, "", out);
+}
+
 }  // namespace
 
 std::string DumpConfig(const Config& config) {
@@ -80,6 +104,7 @@ std::string DumpConfig(const Config& config) {
   AppendPorts(config, out);
   AppendInstances(config, out);
   AppendPeers(config, out);
+  AppendDevices(config, out);
   out += "classes:\n";
   AppendList("vc", config.classes.vc, "  ", out);
   StrAppend(&out, "  ack: ", Inline(config.classes.ack), "\n");

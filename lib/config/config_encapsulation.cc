@@ -13,6 +13,7 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kXpuBits = 10;
+constexpr uint32_t kPlaneShift = 26;  // docs/mesh.md, "Addresses"
 constexpr uint32_t kEthernetBytes = 14;
 constexpr uint32_t kPduBytes = 8 + 4;  // RH, R-CRC
 
@@ -125,8 +126,13 @@ std::string FormatAddress(Encapsulation e, const NetAddress& address) {
   return FormatIp({.is_v6 = IsIpv6(e), .value = address});
 }
 
-NetAddress DefaultConfigAddress(uint32_t xpu, uint32_t instance) {
-  return {.low = uint64_t{instance} << kXpuBits | xpu};
+NetAddress DefaultConfigAddress(const PortConfig& port, uint32_t xpu, uint32_t instance) {
+  return {.low = uint64_t{port.plane.value_or(0)} << kPlaneShift | uint64_t{instance} << kXpuBits |
+                 xpu};
+}
+
+uint32_t MeshPlanesOf(const Config& config) {
+  return static_cast<uint32_t>(std::ranges::count_if(config.ports, IsCentre));
 }
 
 bool LearnsNeighbours(const PortConfig& port) {
@@ -143,8 +149,9 @@ const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t ins
   return for_all;
 }
 
-NetAddress PeerAddress(const PeerConfig& peer, const PeerPort& at, uint32_t instance) {
-  return at.address.value_or(DefaultConfigAddress(peer.xpu, instance));
+NetAddress PeerAddress(const Config& config, const PeerConfig& peer, const PeerPort& at,
+                       uint32_t instance) {
+  return at.address.value_or(DefaultConfigAddress(config.ports[at.port], peer.xpu, instance));
 }
 
 }  // namespace suede

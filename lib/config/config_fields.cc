@@ -61,8 +61,11 @@ constexpr ConfigField<PortConfig> kPort[] = {
                            kRequired),
     Key<&PortConfig::device>("device", "", Between(1, 512),
                              "PCI address (0000:03:00.0) or DPDK vdev with its arguments "
-                             "(net_memif0,role=server,...).",
+                             "(net_memif0,role=server,...). mesh: none, but the way of the own "
+                             "devices' instances into a plane of their mesh (mesh.md).",
                              kRequired),
+    Key<&PortConfig::plane>("plane", "", Between(0, mesh::kMaxPlanes - 1),
+                            "Plane of the mesh. Goes with device: mesh.", kNoDefault),
     Key<&PortConfig::socket_mode>("socket_mode", "", {.max = 0777, .octal = true},
                                   "Permissions of the socket that the server of a memif makes. "
                                   "Processes that may connect can "

@@ -90,6 +90,21 @@ struct PeerPortEntry {
   std::optional<MacAddress> mac_base;
 };
 
+struct DeviceEntry {
+  std::string device;
+  std::optional<uint32_t> lcore;  // CPU of the lcore
+};
+struct TableEntry {
+  std::vector<std::string> devices;
+  std::vector<std::string> meshes;
+};
+struct CableEntry {
+  std::string from;
+  std::string to;
+  std::optional<std::string> port;
+  uint32_t plane = 0;
+};
+
 // Returns the keys of a section, in the order of dump and documentation. One specialization per
 // section.
 template <class S>
@@ -108,6 +123,7 @@ void VisitSections(const Visit& visit, C&&... c) {
   visit("congestion", "Congestion control (congestion.md).", c.congestion...);
   visit("llr", "Link-level retry, for ports with llr: on (link.md).", c.llr...);
   visit("cbfc", "Credit-based flow control, for ports with cbfc: on (link.md).", c.cbfc...);
+  visit("mesh", "All devices of a mesh that the endpoint represents (mesh.md).", c.mesh...);
   visit("sealing", "Keys of instances that seal their PDUs (sealing.md).", c.sealing...);
   visit("sealing.tls",
         "Secrets that are agreed with peers over TLS. Absent: those of a file alone.",

@@ -22,6 +22,10 @@ std::vector<ConfigKey> MakeKeys() {
                PeerEntry{});
   keys.AddList("peers[].ports", "Addresses of the peer, for each own port that reaches it.",
                PeerPortEntry{}, true);
+  keys.AddList("devices", "List of own devices of a mesh (mesh.md), at most 1024.", DeviceEntry{});
+  keys.AddList("devices[].tables", "Routing table of the device for each plane, in order.",
+               TableEntry{}, true);
+  keys.AddList("cables", "List of the cables of own devices.", CableEntry{});
   keys.AddSection("classes", "Classes of traffic.");
   keys.AddList("classes.vc", "Exactly four classes, for VC 0 to 3.", ConfigVcClass{});
   keys.Add("classes.ack", "Class of PDUs without commands.", ClassesConfig{}.ack);

@@ -4,6 +4,7 @@
 #include "config/config_addresses.h"
 #include "config/config_draft.h"
 #include "config/config_reader.h"
+#include "config/config_references.h"
 
 namespace suede {
 namespace {
@@ -17,12 +18,13 @@ constexpr size_t kMaxPeerPorts = kMaxPorts * (kMaxInstances + 1);
 class SectionReader {
  public:
   explicit SectionReader(ConfigDraft& draft)
-      : draft_(draft), config_(draft.config), reader_(draft) {}
+      : draft_(draft), config_(draft.config), reader_(draft), refs_(reader_, draft.config) {}
 
   absl::Status Read(const ConfigNode& root) {
     if (ReadRoot(root) && reader_.ReadSection(root, "eal", config_.eal) &&
         reader_.ReadList(root, "", "lcores", 1, kMaxLcores, config_.lcores) && ReadPorts(root) &&
-        ReadInstances(root) && ReadPeers(root) && ReadClasses(root)) {
+        ReadInstances(root) && ReadPeers(root) && ReadDevices(reader_, refs_, root, config_) &&
+        ReadCables(reader_, refs_, root, config_) && ReadClasses(root)) {
       VisitSections([&](std::string_view path, std::string_view,
                         auto& section) { reader_.ok() && ReadSection(root, path, section); },
                     config_);
@@ -34,11 +36,12 @@ class SectionReader {
   bool ReadRoot(const ConfigNode& root) {
     RootEntry entry;
     if (!reader_.CheckVersion(root)) return false;
-    if (!reader_.ReadFields(root, "",
-                            {"eal", "lcores", "ports", "instances", "peers", "classes", "packing",
-                             "transport", "planes", "sessions", "pfc", "congestion", "llr", "cbfc",
-                             "sealing", "clients", "management", "log"},
-                            entry)) {
+    if (!reader_.ReadFields(
+            root, "",
+            {"eal",     "lcores",  "ports",     "instances", "peers",    "devices",    "cables",
+             "classes", "packing", "transport", "planes",    "sessions", "pfc",        "congestion",
+             "llr",     "cbfc",    "mesh",      "sealing",   "clients",  "management", "log"},
+            entry)) {
       return false;
     }
     config_.name = entry.name;
@@ -88,22 +91,6 @@ class SectionReader {
     return true;
   }
 
-  // Sets `index` to that of the port that an entry names.
-  bool FindPort(const ConfigNode& item, const std::string& path, const std::string& name,
-                uint32_t& index) {
-    std::vector<std::string_view> names;
-    for (const PortConfig& port : config_.ports) {
-      if (port.name == name) {
-        index = static_cast<uint32_t>(names.size());
-        return true;
-      }
-      names.push_back(port.name);
-    }
-    return reader_.Fail(
-        *ConfigReader::Find(item, "port"), path + ".port",
-        StrCat("no port is called ", Quoted(name), "; the ports are ", StrJoin(names, ", ")));
-  }
-
   bool ReadInstances(const ConfigNode& root) {
     size_t i = 0;
     for (const ConfigNode& item : reader_.Items(root, "", "instances", 1, kMaxOwnInstances)) {
@@ -113,28 +100,13 @@ class SectionReader {
     return reader_.ok();
   }
 
-  bool FindLcore(const ConfigNode& item, const std::string& path,
-                 const std::optional<uint32_t>& cpu, uint32_t& index) {
-    index = 0;
-    if (!cpu) return true;
-    std::vector<uint32_t> cpus;
-    for (const LcoreConfig& lcore : config_.lcores) {
-      if (lcore.cpu == *cpu) return true;
-      cpus.push_back(lcore.cpu);
-      ++index;
-    }
-    return reader_.Fail(
-        *ConfigReader::Find(item, "lcore"), path + ".lcore",
-        StrCat("no lcore is on CPU ", *cpu, "; the lcores' CPUs are ", StrJoin(cpus, ", ")));
-  }
-
   bool ReadInstance(const ConfigNode& item, const std::string& path, size_t entry_index) {
     InstanceEntry entry;
     XpuRange ids;
     InstanceConfig instance;
     if (!reader_.ReadFields(item, path, {"ports"}, entry) ||
         !ReadIds(item, path, entry.xpu, entry.xpus, ids) ||
-        !FindLcore(item, path, entry.lcore, instance.lcore)) {
+        !refs_.FindLcore(item, path, entry.lcore, instance.lcore)) {
       return false;
     }
     if (config_.instances.size() + (ids.last - ids.first + 1) > kMaxOwnInstances) {
@@ -152,7 +124,8 @@ class SectionReader {
       instance.xpu = id;
       instance.ports.clear();
       for (const PlaneRule& plane : planes) {
-        const NetAddress usual = DefaultConfigAddress(id, entry.instance);
+        const NetAddress usual =
+            DefaultConfigAddress(config_.ports[plane.port], id, entry.instance);
         instance.ports.push_back(
             {.port = plane.port, .address = plane.address.Of(id).value_or(usual)});
       }
@@ -181,7 +154,7 @@ class SectionReader {
       InstancePortEntry address;
       PlaneRule& plane = planes.emplace_back();
       if (!reader_.ReadFields(ports[i], port_path, {}, address) ||
-          !FindPort(ports[i], port_path, address.port, plane.port)) {
+          !refs_.FindPort(ports[i], port_path, address.port, plane.port)) {
         return false;
       }
       for (size_t other = 0; other < i; ++other) {
@@ -244,7 +217,7 @@ class SectionReader {
     PeerPortEntry address;
     PeerPort port;
     if (!reader_.ReadFields(item, path, {}, address) ||
-        !FindPort(item, path, address.port, port.port)) {
+        !refs_.FindPort(item, path, address.port, port.port)) {
       return false;
     }
     AddressRule rule;
@@ -302,6 +275,7 @@ class SectionReader {
   ConfigDraft& draft_;
   Config& config_;
   ConfigReader reader_;
+  const ConfigReferences refs_;
   size_t peer_addresses_ = 0;
 };
 

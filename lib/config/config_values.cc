@@ -273,7 +273,7 @@ Problem ReadValue(const ConfigNode& node, const ValueLimits& limits, std::string
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits& limits,
                   std::vector<std::string>& out) {
-  return ReadList(node, {.form = "[\"--a\", \"--b\"]", .max = 64}, limits, out);
+  return ReadList(node, {.form = "[\"--a\", \"--b\"]", .max = 1024}, limits, out);
 }
 
 Problem ReadValue(const ConfigNode& node, const ValueLimits&, ClientRule& out) {

@@ -50,4 +50,13 @@ std::optional<Device> ParseDevice(std::string_view text) {
   return Device{.mesh = MeshId(*mesh), .device = DeviceId(*device)};
 }
 
+std::optional<DevicePort> ParseDevicePort(std::string_view text) {
+  const size_t at = text.find('P');
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::optional<Device> device = ParseDevice(text.substr(0, at));
+  const auto port = ParseNumber<uint32_t>(text.substr(at + 1), kMaxPorts - 1);
+  if (!device || !port) return std::nullopt;
+  return DevicePort{.device = *device, .port = PortId(*port)};
+}
+
 }  // namespace suede::mesh

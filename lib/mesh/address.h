@@ -17,6 +17,7 @@ inline constexpr uint32_t kMaxMeshes = 1024;
 inline constexpr uint32_t kMaxMeshDevices = 1024;
 inline constexpr uint32_t kMaxPlanes = 4;
 inline constexpr uint32_t kMaxPorts = 16;  // of a device
+inline constexpr uint32_t kLevels = 4;     // of frames (docs/mesh.md, "Levels")
 
 using MeshId = Coordinate<struct MeshTag>;
 using DeviceId = Coordinate<struct DeviceTag>;  // of the devices of its mesh
@@ -52,6 +53,8 @@ std::string NameOf(const Device& device);
 std::string NameOf(const DevicePort& port);
 // Reads "M0D4"; nullopt: another text, or a number out of range.
 std::optional<Device> ParseDevice(std::string_view text);
+// Reads "M0D4P2".
+std::optional<DevicePort> ParseDevicePort(std::string_view text);
 
 }  // namespace suede::mesh
 

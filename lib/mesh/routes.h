@@ -64,7 +64,6 @@ struct Walk {
 };
 
 // Each mesh crossing takes a frame to the next level, up to the last one.
-inline constexpr uint32_t kLevels = 4;
 inline uint32_t NextLevel(uint32_t level, bool crosses, uint32_t levels = kLevels) {
   return crosses && level + 1 < levels ? level + 1 : level;
 }

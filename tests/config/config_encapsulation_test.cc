@@ -108,9 +108,9 @@ TEST(EncapsulationTest, AnEntryForAnInstanceGoesBeforeThatForAll) {
   const PeerPort* of_1 = FindPeerPort(peer, 3, 1);
   const PeerPort* of_2 = FindPeerPort(peer, 3, 2);
   ASSERT_TRUE(of_1 != nullptr && of_2 != nullptr);
-  EXPECT_EQ(PeerAddress(peer, *of_1, 1), (NetAddress{0, 0x2009}));
-  EXPECT_EQ(PeerAddress(peer, *of_2, 2), DefaultConfigAddress(9, 2));
-  EXPECT_EQ(DefaultConfigAddress(9, 2), (NetAddress{0, 2 << 10 | 9}));
+  EXPECT_EQ(PeerAddress(config, peer, *of_1, 1), (NetAddress{0, 0x2009}));
+  EXPECT_EQ(PeerAddress(config, peer, *of_2, 2), DefaultConfigAddress(config.ports[3], 9, 2));
+  EXPECT_EQ(DefaultConfigAddress(config.ports[3], 9, 2), (NetAddress{0, 2 << 10 | 9}));
   EXPECT_EQ(FindPeerPort(config.peers[8], 3, 1), nullptr);
 }
 

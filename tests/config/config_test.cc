@@ -238,7 +238,7 @@ TEST(ConfigTest, PairsOfExamplesKnowEachOther) {
               const bool by_ip = their.encapsulation == PortConfig::Encapsulation::kUdp4;
               found += instance.xpu == peer.xpu &&
                        their.encapsulation == own->ports[port.port].encapsulation &&
-                       at.address == PeerAddress(peer, port, instance.instance) &&
+                       at.address == PeerAddress(*own, peer, port, instance.instance) &&
                        (!by_ip || their.mac == port.mac);
             }
           }
