@@ -205,6 +205,16 @@ std::string CreditOffer(const LinkOffer& offer) {
   return text;
 }
 
+// Describes the place that a HELLO announces: ", place M0D2P1 in plane 0, specification
+// 0123456789ab".
+std::string PlaceText(const std::optional<LinkPlace>& place) {
+  if (!place) return "";
+  std::string text = StrCat(", place M", place->mesh, "D", place->device, "P", int{place->port},
+                            " in plane ", int{place->plane});
+  if (place->specification == 0) return text;
+  return StrCat(text, ", specification ", absl::Hex(place->specification, absl::kZeroPad12));
+}
+
 std::string CreditUpdateSentence(std::span<const uint8_t> frame, const LinkWord& word) {
   const std::string_view name = NameOf(word.kind);
   const auto update = DecodeCreditUpdate(frame.data() + kLinkBodyAt,
@@ -234,7 +244,8 @@ std::string LinkSentence(std::span<const uint8_t> frame) {
     const auto hello = DecodeLinkHello(frame.data(), bytes);
     if (!hello) return "a link frame: a malformed HELLO";
     return StrCat("a link frame: HELLO, nonce ", hello->nonce, ", echo ", hello->echo,
-                  hello->offer.llr ? ", LLR" : "", CreditOffer(hello->offer));
+                  hello->offer.llr ? ", LLR" : "", CreditOffer(hello->offer),
+                  PlaceText(hello->place));
   }
   if (word.kind == LinkKind::kData) {
     return StrCat("the shim of link-level retry in 8 bytes behind the addresses: number ",

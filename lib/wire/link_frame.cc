@@ -17,7 +17,37 @@ constexpr uint32_t kWindowOctetsAt = 44;
 constexpr uint32_t kCreditOctetsAt = 48;
 constexpr uint32_t kOverheadAt = 50;
 constexpr uint32_t kCreditsAt = 52;
+constexpr uint32_t kPlaceAt = 180;
 static_assert(kCreditsAt + 4 * kLinkVcs == LinkHelloBody::kBytes);
+static_assert(kPlaceAt == LinkHelloBody::kBytes);
+// Offsets from kPlaceAt.
+constexpr uint32_t kMeshAt = 0;
+constexpr uint32_t kDeviceAt = 2;
+constexpr uint32_t kPortAt = 4;
+constexpr uint32_t kPlaneAt = 5;
+constexpr uint32_t kSpecificationAt = 6;
+static_assert(kPlaceAt + kSpecificationAt + 6 == LinkHelloBody::kPlacedBytes);
+constexpr uint8_t kPlaceBit = 1u << 7;  // of the plane's octet
+constexpr uint8_t kPlaneMask = 0xf;
+
+void EncodePlace(const LinkPlace& place, uint8_t* at) {
+  StoreBe16(at + kMeshAt, place.mesh);
+  StoreBe16(at + kDeviceAt, place.device);
+  at[kPortAt] = place.port;
+  at[kPlaneAt] = static_cast<uint8_t>(kPlaceBit | (place.plane & kPlaneMask));
+  StoreBe16(at + kSpecificationAt, static_cast<uint16_t>(place.specification >> 32));
+  StoreBe32(at + kSpecificationAt + 2, static_cast<uint32_t>(place.specification));
+}
+
+std::optional<LinkPlace> DecodePlace(const uint8_t* at) {
+  if ((at[kPlaneAt] & kPlaceBit) == 0) return std::nullopt;
+  return LinkPlace{.mesh = LoadBe16(at + kMeshAt),
+                   .device = LoadBe16(at + kDeviceAt),
+                   .port = at[kPortAt],
+                   .plane = static_cast<uint8_t>(at[kPlaneAt] & kPlaneMask),
+                   .specification = uint64_t{LoadBe16(at + kSpecificationAt)} << 32 |
+                                    LoadBe32(at + kSpecificationAt + 2)};
+}
 
 }  // namespace
 
@@ -33,8 +63,8 @@ bool IsToNeighbour(const uint8_t* frame) {
   return std::memcmp(frame, kLinkGroup.data(), kLinkGroup.size()) == 0;
 }
 
-void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
-                     const LinkHelloBody& hello, uint8_t* frame) {
+uint32_t EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
+                         const LinkHelloBody& hello, uint8_t* frame) {
   BeginLinkFrame(ether_type, source, {.kind = LinkKind::kHello}, frame);
   const LinkOffer& offer = hello.offer;
   frame[kVersionAt] = kVersion;
@@ -49,10 +79,15 @@ void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
   for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
     StoreBe32(frame + kCreditsAt + 4 * vc, offer.credits[vc]);
   }
+  if (!hello.place) return LinkHelloBody::kBytes;
+  EncodePlace(*hello.place, frame + kPlaceAt);
+  return LinkHelloBody::kPlacedBytes;
 }
 
 std::optional<LinkHelloBody> DecodeLinkHello(const uint8_t* frame, uint32_t bytes) {
-  if (bytes < LinkHelloBody::kBytes || frame[kVersionAt] != kVersion) return std::nullopt;
+  const bool has_place = bytes >= LinkHelloBody::kPlacedBytes;
+  if (!has_place && bytes != LinkHelloBody::kBytes) return std::nullopt;
+  if (frame[kVersionAt] != kVersion) return std::nullopt;
   LinkHelloBody hello{.nonce = LoadBe64(frame + kNonceAt), .echo = LoadBe64(frame + kEchoAt)};
   if (hello.nonce == 0) return std::nullopt;
   hello.hears = (frame[kFlagsAt] & kHearsBit) != 0;
@@ -65,6 +100,7 @@ std::optional<LinkHelloBody> DecodeLinkHello(const uint8_t* frame, uint32_t byte
   for (uint32_t vc = 0; vc < kLinkVcs; ++vc) {
     hello.offer.credits[vc] = LoadBe32(frame + kCreditsAt + 4 * vc);
   }
+  if (has_place) hello.place = DecodePlace(frame + kPlaceAt);
   return hello;
 }
 

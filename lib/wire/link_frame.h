@@ -89,19 +89,31 @@ struct LinkOffer {
   friend bool operator==(const LinkOffer&, const LinkOffer&) = default;
 };
 
+// The end of a cable: a port of a device of a mesh (docs/mesh.md, "Discovery").
+struct LinkPlace {
+  uint16_t mesh = 0;
+  uint16_t device = 0;
+  uint8_t port = 0;
+  uint8_t plane = 0;           // 4 bits
+  uint64_t specification = 0;  // 48 bits of the system specification's hash; 0: none
+  friend bool operator==(const LinkPlace&, const LinkPlace&) = default;
+};
+
 struct LinkHelloBody {
-  static constexpr uint32_t kBytes = 180;  // of the frame
+  static constexpr uint32_t kBytes = 180;        // of the frame
+  static constexpr uint32_t kPlacedBytes = 192;  // with a place
   uint64_t nonce = 0;
   uint64_t echo = 0;
   bool hears = false;  // the sender accepts frames of the session
   LinkOffer offer;
+  std::optional<LinkPlace> place;  // the sender's
   friend bool operator==(const LinkHelloBody&, const LinkHelloBody&) = default;
 };
-static_assert(LinkHelloBody::kBytes <= kMaxLinkFrameBytes);
+static_assert(LinkHelloBody::kPlacedBytes <= kMaxLinkFrameBytes);
 
-// Writes LinkHelloBody::kBytes bytes.
-void EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
-                     const LinkHelloBody& hello, uint8_t* frame);
+// Returns the number of bytes written: kBytes, or kPlacedBytes with a place.
+uint32_t EncodeLinkHello(uint16_t ether_type, const std::array<uint8_t, 6>& source,
+                         const LinkHelloBody& hello, uint8_t* frame);
 // Decodes a frame whose kind is kHello. Returns nullopt if it is malformed.
 std::optional<LinkHelloBody> DecodeLinkHello(const uint8_t* frame, uint32_t bytes);
 

@@ -203,7 +203,7 @@ TEST(FrameReasons, ACaptureThatCutTheFrameSaysSo) {
   EXPECT_EQ(object["detail"], "the capture has 56 of the frame's 68 bytes");
 }
 
-TEST(LinkFrameTest, WhatTheEndsOfACableSayOfCreditIsDescribed) {
+TEST(LinkFrameTest, WhatTheEndsOfACableSayIsDescribed) {
   const auto describe = [](const Bytes& frame) {
     return DescribeFrame({.encap = Encap::kUdp4}, frame).detail;
   };
@@ -216,6 +216,18 @@ TEST(LinkFrameTest, WhatTheEndsOfACableSayOfCreditIsDescribed) {
   EXPECT_EQ(describe(frame),
             "a link frame: HELLO, nonce 5, echo 6, CBFC with credits of 128 bytes, overhead 8: "
             "VC 0 120, VC 6 77");
+  hello.offer = {.llr = true};
+  hello.place = {.mesh = 1, .device = 5, .port = 3, .plane = 2, .specification = 0x0123'4567'89ab};
+  frame.resize(kMaxLinkFrameBytes);
+  frame.resize(EncodeLinkHello(kDefaultLinkEtherType, {}, hello, frame.data()));
+  EXPECT_EQ(describe(frame),
+            "a link frame: HELLO, nonce 5, echo 6, LLR, place M1D5P3 in plane 2, "
+            "specification 0123456789ab");
+  hello.place->specification = 0;
+  EncodeLinkHello(kDefaultLinkEtherType, {}, hello, frame.data());
+  EXPECT_EQ(describe(frame), "a link frame: HELLO, nonce 5, echo 6, LLR, place M1D5P3 in plane 2");
+  frame.pop_back();
+  EXPECT_EQ(describe(frame), "a link frame: a malformed HELLO");
 
   CreditUpdate update{.vcs = 0x9, .starts = 0x8};
   update.counters[0] = Credit20(41);

@@ -68,14 +68,15 @@ LinkHelloBody SomeHello() {
 }
 
 std::vector<uint8_t> Encoded(const LinkHelloBody& hello) {
-  std::vector<uint8_t> frame(LinkHelloBody::kBytes);
-  EncodeLinkHello(kType, kSource, hello, frame.data());
+  std::vector<uint8_t> frame(kMaxLinkFrameBytes, 0xee);
+  frame.resize(EncodeLinkHello(kType, kSource, hello, frame.data()));
   return frame;
 }
 
 TEST(LinkHelloFrames, AreReadAsTheyWereWritten) {
   const LinkHelloBody hello = SomeHello();
   const std::vector<uint8_t> frame = Encoded(hello);
+  EXPECT_EQ(frame.size(), 180u);
   EXPECT_TRUE(IsToNeighbour(frame.data()));
   EXPECT_TRUE(HasLinkType(frame.data(), LinkHelloBody::kBytes, kType));
   EXPECT_EQ(LoadLinkWord(frame.data()).kind, LinkKind::kHello);
@@ -121,6 +122,61 @@ TEST(LinkHelloFrames, WithoutANonceOrTooShortOrOfAnotherVersionAreMalformed) {
   EXPECT_FALSE(DecodeLinkHello(Encoded(hello).data(), LinkHelloBody::kBytes - 1).has_value());
   hello.nonce = 0;
   EXPECT_FALSE(DecodeLinkHello(Encoded(hello).data(), LinkHelloBody::kBytes).has_value());
+}
+
+LinkHelloBody PlacedHello() {
+  LinkHelloBody hello = SomeHello();
+  hello.place = {
+      .mesh = 0x0102, .device = 0x0304, .port = 5, .plane = 3, .specification = 0x0123'4567'89ab};
+  return hello;
+}
+
+TEST(LinkHelloFrames, HaveAPlaceBehindTheCredits) {
+  const LinkHelloBody hello = PlacedHello();
+  const std::vector<uint8_t> frame = Encoded(hello);
+  const std::vector<uint8_t> place{1, 2, 3, 4, 5, 0x83, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab};
+  ASSERT_EQ(frame.size(), 192u);
+  EXPECT_TRUE(std::equal(place.begin(), place.end(), &frame[180]));
+  const std::vector<uint8_t> without = Encoded(SomeHello());
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), frame.begin())) << "the rest is the same";
+  EXPECT_EQ(DecodeLinkHello(frame.data(), 192), hello);
+}
+
+TEST(LinkHelloFrames, HaveThePlaceWithAllBitsOfItsFields) {
+  LinkHelloBody hello = PlacedHello();
+  hello.place = {.mesh = 0xffff,
+                 .device = 0xffff,
+                 .port = 0xff,
+                 .plane = 0xf,
+                 .specification = 0xffff'ffff'ffff};
+  EXPECT_EQ(DecodeLinkHello(Encoded(hello).data(), 192), hello);
+  hello.place = LinkPlace{};
+  const std::vector<uint8_t> frame = Encoded(hello);
+  EXPECT_EQ(frame.size(), 192u);
+  EXPECT_EQ(DecodeLinkHello(frame.data(), 192), hello) << "M0D0P0 is a place";
+}
+
+TEST(LinkHelloFrames, HaveNoPlaceIn180OctetsOrWithoutItsBit) {
+  std::vector<uint8_t> frame = Encoded(PlacedHello());
+  EXPECT_EQ(DecodeLinkHello(frame.data(), 180), SomeHello());
+  frame[185] &= 0x7f;
+  EXPECT_EQ(DecodeLinkHello(frame.data(), 192), SomeHello());
+}
+
+TEST(LinkHelloFrames, CutWithinThePlaceAreMalformed) {
+  const std::vector<uint8_t> frame = Encoded(PlacedHello());
+  for (uint32_t bytes = 181; bytes < 192; ++bytes) {
+    EXPECT_FALSE(DecodeLinkHello(frame.data(), bytes).has_value()) << bytes;
+  }
+}
+
+TEST(LinkHelloFrames, AreReadWithReservedBitsAndOctetsBehindThePlace) {
+  std::vector<uint8_t> frame = Encoded(PlacedHello());
+  frame[21] |= 0x7c;
+  frame[22] = frame[23] = frame[42] = frame[43] = 0xff;
+  frame[185] |= 0x70;
+  frame.resize(200, 0xff);
+  EXPECT_EQ(DecodeLinkHello(frame.data(), 200), PlacedHello());
 }
 
 TEST(PfcFrames, AreReadFromTheirFieldsOn) {

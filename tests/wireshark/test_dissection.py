@@ -686,6 +686,24 @@ def test_link_frames(shark):
     assert hello_frame.number("suede_link.window_octets") == 135000
 
 
+def test_the_place_of_a_cables_end(shark):
+    addresses = bytes.fromhex("0180c200000e" "020000000001")
+    hello_body = struct.pack("!BBHQQHHI", 1, 0x80, 0, 1, 9, 0, 0, 0) + bytes(132)
+    place = struct.pack("!HHBBHI", 1, 5, 3, 0x82, 0x0123, 0x456789ab)
+    head = addresses + link_word(2, 0) + hello_body
+    placed, unplaced, short = shark.dissect([
+        head + place, head + place[:5] + b"\x02" + place[6:], head])
+    assert len(head + place) == 192
+    assert placed.number("suede_link.mesh") == 1
+    assert placed.number("suede_link.device") == 5
+    assert placed.number("suede_link.port") == 3
+    assert placed.number("suede_link.plane") == 2
+    assert placed.number("suede_link.specification") == 0x0123456789ab
+    assert unplaced.shows("suede_link.mesh") == []
+    assert [n in ("1", "True") for n in unplaced.shows("suede_link.place")] == [False]
+    assert short.shows("suede_link.place") == [] and short.number("suede_link.echo") == 9
+
+
 def test_credit_of_link_frames(shark):
     addresses = bytes.fromhex("0180c200000e" "020000000001")
     limits = struct.pack("!32I", 120, 0, 77, *[0] * 29)

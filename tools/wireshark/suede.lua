@@ -1906,6 +1906,7 @@ local LINK_KINDS = { [LINK_DATA] = "DATA", [LINK_HELLO] = "HELLO", [3] = "ACK", 
                      [LINK_CF_UPDATE] = "CF_UPDATE", [LINK_CC_UPDATE] = "CC_UPDATE" }
 local LINK_BYTES = 6         -- behind the EtherType
 local LINK_HELLO_BYTES = 166
+local LINK_PLACED_BYTES = 178  -- of a HELLO with a place
 local LINK_VCS = 32
 local lf = {
   kind = ProtoField.uint16("suede_link.kind", "Kind", base.DEC, LINK_KINDS, 0xf000),
@@ -1923,6 +1924,12 @@ local lf = {
   credit_octets = ProtoField.uint16("suede_link.credit_octets", "Octets of a credit"),
   credit_overhead = ProtoField.int16("suede_link.credit_overhead", "Overhead of a frame, octets"),
   limit = ProtoField.uint32("suede_link.limit", "Limit of a link VC, credits"),
+  place = ProtoField.bool("suede_link.place", "Has a place", 8, nil, 0x80),
+  mesh = ProtoField.uint16("suede_link.mesh", "Mesh"),
+  device = ProtoField.uint16("suede_link.device", "Device"),
+  port = ProtoField.uint8("suede_link.port", "Port"),
+  plane = ProtoField.uint8("suede_link.plane", "Plane", base.DEC, nil, 0x0f),
+  specification = ProtoField.uint64("suede_link.specification", "Specification", base.HEX),
   count = ProtoField.uint8("suede_link.count", "Entries"),
   vc = ProtoField.uint32("suede_link.vc", "Link VC", base.DEC, nil, 0xf8000000),
   start = ProtoField.bool("suede_link.start", "Start", 32, nil, 0x04000000),
@@ -1930,6 +1937,29 @@ local lf = {
   ethertype = ProtoField.uint16("suede_link.ethertype", "EtherType behind the shim", base.HEX),
 }
 for _, field in pairs(lf) do table.insert(link.fields, field) end
+
+local function dissect_link_place(tvb, subtree)
+  if tvb:len() < LINK_PLACED_BYTES then return end
+  subtree:add(lf.place, tvb(171, 1))
+  if tvb(171, 1):bitfield(0, 1) == 0 then return end
+  subtree:add(lf.mesh, tvb(166, 2))
+  subtree:add(lf.device, tvb(168, 2))
+  subtree:add(lf.port, tvb(170, 1))
+  subtree:add(lf.plane, tvb(171, 1))
+  subtree:add(lf.specification, tvb(172, 6))
+end
+
+local function dissect_link_credit(tvb, subtree)
+  if tvb(7, 1):bitfield(6, 1) == 0 then return end
+  subtree:add(lf.credit_octets, tvb(34, 2))
+  subtree:add(lf.credit_overhead, tvb(36, 2))
+  for vc = 0, LINK_VCS - 1 do
+    local limit = tvb(38 + 4 * vc, 4)
+    if limit:uint() ~= 0 then
+      subtree:add(lf.limit, limit):prepend_text(string.format("Link VC %d: ", vc))
+    end
+  end
+end
 
 local function dissect_link_hello(tvb, subtree)
   if tvb:len() < LINK_HELLO_BYTES then return end
@@ -1941,15 +1971,8 @@ local function dissect_link_hello(tvb, subtree)
   subtree:add(lf.echo, tvb(18, 8))
   subtree:add(lf.window_frames, tvb(26, 2))
   subtree:add(lf.window_octets, tvb(30, 4))
-  if tvb(7, 1):bitfield(6, 1) == 0 then return end
-  subtree:add(lf.credit_octets, tvb(34, 2))
-  subtree:add(lf.credit_overhead, tvb(36, 2))
-  for vc = 0, LINK_VCS - 1 do
-    local limit = tvb(38 + 4 * vc, 4)
-    if limit:uint() ~= 0 then
-      subtree:add(lf.limit, limit):prepend_text(string.format("Link VC %d: ", vc))
-    end
-  end
+  dissect_link_credit(tvb, subtree)
+  dissect_link_place(tvb, subtree)
 end
 
 -- Credits that were freed or consumed, by link VC.
