@@ -216,9 +216,10 @@ uint32_t LinkEnd::Next(uint8_t* at, Time now) {
     counters_.Add(is_nack ? LinkCounter::kLlrTxNacks : LinkCounter::kLlrTxAcks);
     return kMinLinkFrameBytes;
   }
-  EncodeLinkHello(params_.ether_type, params_.mac, hello_.Next(now), at);
+  LinkHelloBody hello = hello_.Next(now);
+  hello.place = params_.place;
   counters_.Add(LinkCounter::kTxHellos);
-  return LinkHelloBody::kBytes;
+  return EncodeLinkHello(params_.ether_type, params_.mac, hello, at);
 }
 
 void LinkEnd::Show() {

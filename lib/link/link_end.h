@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/time.h"
@@ -75,6 +76,12 @@ class LinkEnd {
   Time deadline() const {
     return std::min({hello_.deadline(), sender_.deadline(), receiver_.deadline()});
   }
+
+  // ---- The neighbour.
+
+  // The place that the neighbour has announced (docs/mesh.md, "Discovery"); nullopt: none, or there
+  // is no session.
+  const std::optional<LinkPlace>& neighbour_place() const { return hello_.peer_place(); }
 
   // ---- For credit-based flow control (another layer).
 

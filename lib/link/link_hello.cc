@@ -56,6 +56,7 @@ void LinkHello::Adopt(const LinkHelloBody& hello, Time now) {
 
 void LinkHello::Take(const LinkHelloBody& hello, Time now) {
   peer_offer_ = hello.offer;
+  peer_place_ = hello.place;
   speaks_ |= hello.hears;
   received_at_ = now;
 }
@@ -63,6 +64,7 @@ void LinkHello::Take(const LinkHelloBody& hello, Time now) {
 void LinkHello::BeginAnew(Time now) {
   nonce_ = numbers_.Next();
   peer_ = candidate_ = fresh_ = 0;
+  peer_place_.reset();
   answers_candidate_ = false;
   speaks_ = false;
   Answer(now);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/secret_numbers.h"
 #include "base/time.h"
@@ -58,6 +59,8 @@ class LinkHello {
   }
   // The neighbour's offer, while `has_session()`.
   const LinkOffer& peer_offer() const { return peer_offer_; }
+  // The neighbour's place by its last HELLO of the session; nullopt: no session, or no place.
+  const std::optional<LinkPlace>& peer_place() const { return peer_place_; }
   uint16_t tx_tag() const { return tx_tag_; }
   uint16_t rx_tag() const { return rx_tag_; }
   // The tag of frames from the end with the nonce `from` to the end with the nonce `to`
@@ -88,6 +91,7 @@ class LinkHello {
   uint16_t tx_tag_ = 0;
   uint16_t rx_tag_ = 0;
   LinkOffer peer_offer_;
+  std::optional<LinkPlace> peer_place_;
   Time received_at_{};
   Time sent_at_{};
   Time due_{};  // initially at once

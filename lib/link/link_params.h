@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/secret_numbers.h"
@@ -42,10 +43,11 @@ struct LinkParams {
   // Time for which frames wait for credit, while the neighbour returns none, until a storm begins;
   // 0: never.
   Duration credit_storm = std::chrono::milliseconds(100);
-  FrameClassRule class_rule;  // rule for the link VC of a frame
+  FrameClassRule class_rule;       // rule for the link VC of a frame
+  std::optional<LinkPlace> place;  // of this end in the meshes: announced to the neighbour
 
-  // Whether this end exchanges link frames.
-  bool on() const { return retry.on || credit.cbfc; }
+  // Whether this end exchanges link frames; only HELLOs if it has nothing but a place.
+  bool on() const { return retry.on || credit.cbfc || place.has_value(); }
 };
 
 // The multicast groups of frames that this end receives from the neighbour, to be registered with a

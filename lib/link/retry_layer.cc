@@ -23,8 +23,9 @@ namespace suede {
 }
 
 // Returns whether all frames bypass the link's numbering. While frames are not numbered, only a
-// busy frame may still have a number of a former session.
+// busy frame may still have a number of a former session; without retry none ever has.
 bool RetryLayer::AllPass(Frame* const* frames, uint32_t count) const {
+  if (!numbers()) return true;
   if (end_->numbers()) return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (NoteOf(frames[i]).busy) return false;

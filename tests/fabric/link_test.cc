@@ -211,6 +211,43 @@ TEST_F(LinkedFabric, ANeighbourWithoutItIsServedAsEver) {
   EXPECT_EQ(left[1], BytesOf(SueFrame{.from = 1, .to = 2, .bytes = 100}));
 }
 
+// Two switches with a cable between their ports 1, which have places and neither retry nor credit.
+TEST(PlacedFabrics, SeeEachOthersPlaceAndForwardFramesUnchanged) {
+  const auto params_of = [](uint16_t device) {
+    SwitchParams params = ParamsOf(2);
+    params.learns = false;
+    params.ports[1].link.place = {.device = device, .port = 2};
+    params.ports[1].link.secret = {device, 7};
+    return params;
+  };
+  Fabric here(params_of(3));
+  Fabric there(params_of(4));
+  Time now = At(1000);
+  const auto exchange = [&] {
+    for (const Bytes& bytes : here.Out(1, now)) there.In(1, bytes, now);
+    for (const Bytes& bytes : there.Out(1, now)) here.In(1, bytes, now);
+    now += std::chrono::microseconds(200);
+  };
+  const auto place_at = [](const Fabric& fabric) {
+    return fabric.the_switch.port(1).link()->neighbour_place();
+  };
+  EXPECT_EQ(here.the_switch.port(0).link(), nullptr) << "no place, no link frames";
+  EXPECT_EQ(here.the_switch.port(1).credit(), nullptr);
+  for (int i = 0; i < 8; ++i) exchange();
+  EXPECT_EQ(place_at(here), (LinkPlace{.device = 4, .port = 2}));
+  EXPECT_EQ(place_at(there), (LinkPlace{.device = 3, .port = 2}));
+  const SueFrame sue{.from = 1, .to = 2, .bytes = 100};
+  here.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
+  there.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 0);
+  here.In(0, sue, now);
+  exchange();
+  EXPECT_EQ(there.Out(0, now), std::vector<Bytes>{BytesOf(sue)});
+  EXPECT_EQ(here.the_switch.frames_inside(), 0u);
+  now += std::chrono::milliseconds(100);
+  there.Out(1, now);
+  EXPECT_EQ(place_at(there), std::nullopt) << "the neighbour is silent";
+}
+
 // Both ends have credit as well. The window has room for two frames, and for an update beside them.
 constexpr uint32_t kWindowOctets = 2600;
 

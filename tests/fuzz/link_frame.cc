@@ -29,6 +29,7 @@ class Bed {
     params_.retry.window_frames = 8;
     params_.retry.window_octets = 2000;
     params_.secret = {1, 2};
+    params_.place = {.mesh = 1, .device = 2, .port = 3};
     CreditGrant grant;
     grant.limits.fill(kCredits);
     params_.credit = OfferOf(grant);
@@ -48,8 +49,9 @@ class Bed {
       frame->length = std::max(frame->length, kMinLinkFrameBytes);
     }
     // One that answers, so that there is a session.
-    if (how % 16 == 3) EncodeLinkHello(params_.ether_type, {}, Answer(how), frame->data);
-    if (how % 16 == 3) frame->length = LinkHelloBody::kBytes;
+    if (how % 16 == 3) {
+      frame->length = EncodeLinkHello(params_.ether_type, {}, Answer(how), frame->data);
+    }
     const uint32_t before = frame->length;
     const LinkEnd::Fate fate = end_->OnFrame(*frame, now_);
     if (fate == LinkEnd::Fate::kUp && frame->length != before &&
@@ -92,7 +94,9 @@ class Bed {
       const uint32_t bytes = end_->Next(own, now_);
       if (bytes > sizeof own) std::abort();
       if (LoadLinkWord(own).kind == LinkKind::kHello) {
-        nonce_ = DecodeLinkHello(own, bytes)->nonce;
+        const auto hello = DecodeLinkHello(own, bytes);
+        if (hello->place != params_.place) std::abort();
+        nonce_ = hello->nonce;
       }
     }
     SendCredit();
@@ -112,6 +116,7 @@ class Bed {
     credit_->sender().CheckInvariants();
     credit_->receiver().CheckInvariants();
     if (end_->sender().held() > params_.retry.window_frames) std::abort();
+    if (end_->neighbour_place() && !end_->session().has_session()) std::abort();
     if (memory_.size() != free_.size() + end_->sender().held()) std::abort();
   }
 
@@ -124,6 +129,7 @@ class Bed {
     hello.offer.cbfc = (how & 0x10) == 0;
     hello.offer.credit_octets = 128;
     hello.offer.credits.fill(kCredits);
+    if ((how & 0x40) != 0) hello.place = {.mesh = 4, .device = 5, .port = 6, .plane = 1};
     return hello;
   }
   Frame* Take() {
