@@ -31,12 +31,13 @@ constexpr uint8_t kControlLength = 0x0f;  // bits of a command's first byte; 0 e
 // Returns the class that the upper three bits of the DSCP give.
 uint32_t ClassOfDs(uint32_t ds_byte) { return ds_byte >> 5; }
 
-uint8_t ClassOfAfh2(const uint8_t* frame, uint32_t bytes) {
+// Returns the byte with the DSCP of a frame of AFH Gen 2; 0 for other frames.
+uint8_t DsOfAfh2(const uint8_t* frame, uint32_t bytes) {
   if (bytes < kEthernetBytes || (frame[0] & kAfh2Fixed) != kAfh2FixedValue ||
       LoadBe16(frame + 12) != TraitsOf(Encap::kAfh2).ether_type) {
     return 0;
   }
-  return static_cast<uint8_t>(ClassOfDs(frame[kAfh2Ds]));
+  return frame[kAfh2Ds];
 }
 
 // Returns the class that the DSCP of the header behind `at` bytes gives; kNone: there is no DSCP.
@@ -112,10 +113,25 @@ bool HasCommands(const PduStart& pdu, const uint8_t* end) {
   return pdu.commands < end && (*pdu.commands & kControlLength) != 0;
 }
 
+// Returns the link VC of a frame of class 0.
+uint8_t LinkVcOfUnclassified(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
+  const PduLocation place = FindPdu(rule, frame, bytes);
+  if (place.rh == 0 || bytes < place.rh + kRhBytes) return 0;
+  PduStart pdu;
+  if (rule.afh2 && (frame[0] & kAfh2Compressed) != 0) {
+    pdu = StartOfCompressed(frame);
+  } else {
+    const RhWord rh(frame + place.rh);
+    pdu = {.ver = rh.ver(), .vc = rh.vc(), .commands = frame + place.rh + kRhBytes};
+  }
+  return LinkVcOfPdu(kUnclassified, HasCommands(pdu, frame + std::min(place.end, bytes)),
+                     Vc(pdu.vc));
+}
+
 }  // namespace
 
 uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
-  if (rule.afh2) return ClassOfAfh2(frame, bytes);
+  if (rule.afh2) return static_cast<uint8_t>(ClassOfDs(DsOfAfh2(frame, bytes)));
   const uint32_t l2 = EthernetBytes(frame, bytes);
   if (l2 == 0) return 0;
   const bool tagged = l2 != kEthernetBytes;
@@ -127,18 +143,10 @@ uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t 
 
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
   const uint8_t traffic_class = FrameClassOf(rule, frame, bytes);
-  if (traffic_class != kUnclassified) return traffic_class;
-  const PduLocation place = FindPdu(rule, frame, bytes);
-  if (place.rh == 0 || bytes < place.rh + kRhBytes) return traffic_class;
-  PduStart pdu;
-  if (rule.afh2 && (frame[0] & kAfh2Compressed) != 0) {
-    pdu = StartOfCompressed(frame);
-  } else {
-    const RhWord rh(frame + place.rh);
-    pdu = {.ver = rh.ver(), .vc = rh.vc(), .commands = frame + place.rh + kRhBytes};
-  }
-  return LinkVcOfPdu(kUnclassified, HasCommands(pdu, frame + std::min(place.end, bytes)),
-                     Vc(pdu.vc));
+  const uint8_t vc =
+      traffic_class != kUnclassified ? traffic_class : LinkVcOfUnclassified(rule, frame, bytes);
+  if (!rule.levels) return vc;
+  return static_cast<uint8_t>(vc * kLevelsOfClass + LevelOfDs(DsOfAfh2(frame, bytes)));
 }
 
 uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header) {

@@ -15,7 +15,15 @@ struct HeaderTemplate;
 struct FrameClassRule {
   bool afh2 = false;       // frames begin with the addresses of AFH Gen 2
   bool pcp_first = false;  // with both, the PCP decides instead of the DSCP
+  bool levels = false;     // frames of AFH Gen 2 have a level (docs/mesh.md, "Levels")
 };
+
+// Levels of a class, and of its link VCs. Bits 2:1 of the DSCP hold the level.
+inline constexpr uint32_t kLevelsOfClass = 4;
+constexpr uint8_t LevelOfDs(uint8_t ds_byte) { return ds_byte >> 3 & (kLevelsOfClass - 1); }
+constexpr uint8_t DsWithLevel(uint8_t ds_byte, uint8_t level) {
+  return static_cast<uint8_t>((ds_byte & ~((kLevelsOfClass - 1) << 3)) | level << 3);
+}
 
 // Returns the class, 0 to 7; 0 for a frame with neither PCP nor DSCP, or that ends before them.
 uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes);
@@ -24,12 +32,12 @@ uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t 
 inline constexpr uint8_t kUnclassified = 0;
 // Link VC of PDUs of kUnclassified without commands: the default class of such PDUs.
 inline constexpr uint8_t kAckLinkVc = 6;
-// Returns the link VC, 0 to 7. A sealed data PDU counts as one with commands, as its length does
-// not show it.
+// Returns the link VC, 0 to 7; with levels 4 times that, plus the level: 0 to 31. A sealed data PDU
+// counts as one with commands, as its length does not show it.
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes);
 
 // Returns HeaderTemplate::link_class of the header: the part of LinkVcOf that frames with this
-// header have in common. `rule` is of the header's encapsulation.
+// header have in common. `rule` is of the header's encapsulation, without levels.
 uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header);
 inline constexpr uint8_t kPlainLinkClass = 8;  // the link VC is 0, whatever the PDU
 // Returns LinkVcOf for a PDU in a header of `link_class`. `counts`: the PDU has commands, or is

@@ -117,6 +117,34 @@ TEST(FrameClass, HeadersOfAnotherKindHaveNoDscp) {
   EXPECT_EQ(ClassOf({.afh2 = true}, frame), 3);
 }
 
+// With levels, bits 2:1 of the DSCP choose among the four link VCs in place of one.
+TEST_P(LinkVcTest, LevelsMultiplyLinkVcs) {
+  FrameClassRule rule = RuleFor(encap());
+  for (uint8_t dscp = 0; dscp < 64; ++dscp) {
+    for (const uint32_t bytes : {0u, 8u}) {
+      const std::vector<uint8_t> frame =
+          FrameOf(encap(), {.vc = 2}, bytes, {.dscp = dscp, .ecn = 3}, false);
+      const auto length = static_cast<uint32_t>(frame.size());
+      rule.levels = false;
+      const uint32_t without = LinkVcOf(rule, frame.data(), length);
+      rule.levels = true;
+      EXPECT_EQ(LinkVcOf(rule, frame.data(), length), without * 4 + (rule.afh2 ? dscp / 2 % 4 : 0))
+          << int{dscp} << " " << bytes;
+    }
+  }
+}
+
+TEST(FrameClass, TheLevelIsInBits2And1OfTheDscp) {
+  for (uint32_t ds = 0; ds < 256; ++ds) {
+    for (uint8_t level = 0; level < kLevelsOfClass; ++level) {
+      const uint8_t with = DsWithLevel(static_cast<uint8_t>(ds), level);
+      EXPECT_EQ(LevelOfDs(with), level);
+      EXPECT_EQ(with & 0b11100111, ds & 0b11100111u) << "class, lowest bit, ECN";
+    }
+  }
+  EXPECT_EQ(LevelOfDs(0b101'10'1'11), 2);
+}
+
 TEST_P(LinkVcTest, OfClass0ItIsTheVc) {
   for (uint8_t vc = 0; vc < 4; ++vc) {
     for (const uint32_t bytes : {2u, 64u, 1000u}) {
