@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "base/time.h"
+#include "fabric/params.h"
 #include "wire/encap/header.h"
 
 namespace suede::fabric {
 
 class AddressTable {
  public:
-  static constexpr uint16_t kNoPort = 0xffff;
+  static constexpr uint16_t kNoPort = fabric::kNoPort;
 
   enum class Learnt : uint8_t {
     kKnown,  // the address was known; its age was reset

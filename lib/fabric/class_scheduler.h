@@ -14,21 +14,22 @@ namespace suede::fabric {
 
 class ClassScheduler {
  public:
-  static constexpr uint32_t kNone = kClasses;
+  static constexpr uint32_t kNone = kMaxQueues;
 
-  explicit ClassScheduler(const std::array<ClassParams, kClasses>& classes) {
-    for (uint32_t c = 0; c < kClasses; ++c) {
-      if (classes[c].strict) strict_ |= static_cast<ClassMask>(1u << c);
-      quantum_[c] = classes[c].weight * kQuantumBytes;
+  explicit ClassScheduler(const SwitchParams& params) {
+    for (uint32_t queue = 0; queue < params.queue_count(); ++queue) {
+      const ClassParams& own = params.of_class[params.ClassOfQueue(queue)];
+      if (own.strict) strict_ |= QueueMask{1} << queue;
+      quantum_[queue] = own.weight * kQuantumBytes;
     }
   }
 
-  // The class in `ready` whose first frame is sent next; kNone if `ready` is empty. `bytes_of(c)`
-  // returns the length of the first frame of class c.
+  // The queue in `ready` whose first frame is sent next; kNone if `ready` is empty. `bytes_of(q)`
+  // returns the length of the first frame of queue q.
   template <class BytesOf>
-  uint32_t Next(ClassMask ready, BytesOf bytes_of) {
-    const auto strict = static_cast<ClassMask>(ready & strict_);
-    if (strict != 0) return 31 - static_cast<uint32_t>(std::countl_zero(uint32_t{strict}));
+  uint32_t Next(QueueMask ready, BytesOf bytes_of) {
+    const QueueMask strict = ready & strict_;
+    if (strict != 0) return 31 - static_cast<uint32_t>(std::countl_zero(strict));
     if (ready == 0) return kNone;
     // Each round adds a quantum of at least kQuantumBytes to a deficit of at least 0, so few rounds
     // are enough for the longest frame.
@@ -40,20 +41,21 @@ class ClassScheduler {
           return turn_;
         }
       }
-      turn_ = (turn_ + 1) % kClasses;
-      if ((ready >> turn_ & 1) != 0) deficit_[turn_] += quantum_[turn_];
+      const QueueMask later = ready & (~QueueMask{1} << turn_);
+      turn_ = static_cast<uint32_t>(std::countr_zero(later != 0 ? later : ready));
+      deficit_[turn_] += quantum_[turn_];
     }
   }
-  // No frame of the class waits: it loses its deficit.
-  void OnEmpty(uint32_t traffic_class) { deficit_[traffic_class] = 0; }
+  // No frame waits in the queue: it loses its deficit.
+  void OnEmpty(uint32_t queue) { deficit_[queue] = 0; }
 
  private:
   static constexpr uint32_t kQuantumBytes = 2048;
 
-  ClassMask strict_ = 0;
+  QueueMask strict_ = 0;
   uint32_t turn_ = 0;
-  std::array<uint32_t, kClasses> quantum_{};
-  std::array<uint32_t, kClasses> deficit_{};
+  std::array<uint32_t, kMaxQueues> quantum_{};
+  std::array<uint32_t, kMaxQueues> deficit_{};
 };
 
 }  // namespace suede::fabric

@@ -19,6 +19,7 @@ struct FrameNote {
   uint32_t charge = 0;       // bytes of the shared buffer
   uint16_t in = 0;           // port
   uint8_t traffic_class = 0;
+  uint8_t queue = 0;      // of the output: the class, or the link VC on a switch with levels
   uint8_t link_vc = 0;    // of the link on which the frame arrived
   uint16_t credits = 0;   // of the link on which the frame arrived; 0: none
   bool credited = false;  // charged to its input's part for frames on credit

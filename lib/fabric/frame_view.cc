@@ -22,8 +22,6 @@ constexpr uint32_t kIpv4Checksum = 10;
 constexpr uint32_t kIpv6HopLimit = 7;
 constexpr uint32_t kShimDs = 1;
 constexpr uint32_t kShimHopLimit = 2;
-constexpr uint32_t kAfh2HopCount = 1;
-constexpr uint32_t kAfh2Ds = 6;
 
 constexpr uint8_t kAfh2Compressed = 0x80;
 constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that identify the header of AFH Gen 2
@@ -67,7 +65,7 @@ ViewError ViewNetwork(FrameView& view, const uint8_t* frame, uint32_t bytes, uin
   return ViewError::kNone;
 }
 
-FrameView ViewAfh2(const uint8_t* frame, uint32_t bytes) {
+FrameView ViewAfh2(Forwarding forwarding, const uint8_t* frame, uint32_t bytes) {
   FrameView view;
   if (bytes < kEthernetBytes) {
     view.error = ViewError::kRunt;
@@ -83,6 +81,9 @@ FrameView ViewAfh2(const uint8_t* frame, uint32_t bytes) {
   view.network = NetworkHeader::kAfh2;
   view.group = (frame[0] & kAfh2Group) != 0;
   const bool compressed = (frame[0] & kAfh2Compressed) != 0;
+  if (forwarding == Forwarding::kMesh && (compressed || view.group)) {
+    view.error = ViewError::kForeign;
+  }
   view.destination = compressed ? LoadBe16(frame + 4) : LoadBe32(frame + 2);
   view.source = compressed ? LoadBe16(frame + 10) : LoadBe32(frame + 8);
   return view;
@@ -104,7 +105,7 @@ uint32_t HopLimitAt(const FrameView& view) {
 }  // namespace
 
 FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes) {
-  if (forwarding == Forwarding::kAfh2) return ViewAfh2(frame, bytes);
+  if (IsByAfh2(forwarding)) return ViewAfh2(forwarding, frame, bytes);
   FrameView view;
   const uint32_t l2 = EthernetBytes(frame, bytes);
   if (l2 == 0) {

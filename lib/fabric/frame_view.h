@@ -16,10 +16,19 @@ enum class Forwarding : uint8_t {
   kAfh1,  // forwarding addresses of AFH Gen 1; other frames are dropped
   kAfh2,  // forwarding addresses of AFH Gen 2, compressed or not
   kIp,    // IPv4 and IPv6 addresses of hosts; frames without a route like kMac
+  kMesh,  // forwarding addresses of AFH Gen 2 with 32 bits, by routing tables (docs/mesh.md)
 };
+// Whether frames begin with a header of AFH Gen 2.
+constexpr bool IsByAfh2(Forwarding forwarding) {
+  return forwarding == Forwarding::kAfh2 || forwarding == Forwarding::kMesh;
+}
 
 // The header that holds the DSCP, the ECN and the hop limit.
 enum class NetworkHeader : uint8_t { kNone, kIpv4, kIpv6, kShim, kAfh2 };
+
+// Offsets in the header of AFH Gen 2 with 32 bits of address.
+inline constexpr uint32_t kAfh2HopCount = 1;
+inline constexpr uint32_t kAfh2Ds = 6;
 
 enum class ViewError : uint8_t {
   kNone,

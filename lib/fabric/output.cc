@@ -16,11 +16,13 @@ Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
       rate_bps_(params.ports[port].rate_bps),
       buffer_(buffer),
       counters_(counters),
-      scheduler_(params.of_class),
+      scheduler_(params),
       pauses_(params.ports[port].pfc, params.ports[port].rate_bps),
       random_(params.seed ^ (uint64_t{port} + 1) << 32) {
-  for (uint32_t c = 0; c < kClasses; ++c) {
-    if (params.of_class[c].max_wait != Duration::zero()) aging_ |= static_cast<ClassMask>(1u << c);
+  for (uint32_t queue = 0; queue < params.queue_count(); ++queue) {
+    if (params.of_class[params.ClassOfQueue(queue)].max_wait != Duration::zero()) {
+      aging_ |= QueueMask{1} << queue;
+    }
   }
 }
 
@@ -42,51 +44,56 @@ void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
 }
 
 void Output::Push(Frame* frame, const FrameView& view) {
-  const uint32_t traffic_class = NoteOfFrame(frame).traffic_class;
-  const uint32_t depth = buffer_.queued(port_, traffic_class);
+  const uint32_t queue = NoteOfFrame(frame).queue;
+  const uint32_t depth = buffer_.queued(port_, queue);
   Mark(frame, view, depth);
-  max_queued_[traffic_class] = std::max(max_queued_[traffic_class], depth);
-  queues_[traffic_class].PushBack(frame);
-  waiting_ |= static_cast<ClassMask>(1u << traffic_class);
+  max_queued_[queue] = std::max(max_queued_[queue], depth);
+  queues_[queue].PushBack(frame);
+  waiting_ |= QueueMask{1} << queue;
 }
 
-Frame* Output::Take(uint32_t traffic_class) {
-  Frame* const frame = queues_[traffic_class].PopFront();
+Frame* Output::Take(uint32_t queue) {
+  Frame* const frame = queues_[queue].PopFront();
   FrameNote& note = NoteOfFrame(frame);
   if (note.credits != 0) [[unlikely]]
     inputs_[note.in]->OnDrained(note.link_vc, std::exchange(note.credits, uint16_t{0}), now_);
   note.credited ? buffer_.ReleaseCredited(PortIndex(port_), note)
-                : buffer_.Release(PortIndex(note.in), PortIndex(port_), traffic_class, note.charge);
-  if (queues_[traffic_class].empty()) {
-    waiting_ &= static_cast<ClassMask>(~(1u << traffic_class));
-    scheduler_.OnEmpty(traffic_class);
+                : buffer_.Release(PortIndex(note.in), PortIndex(port_), queue, note.charge);
+  if (queues_[queue].empty()) {
+    waiting_ &= ~(QueueMask{1} << queue);
+    scheduler_.OnEmpty(queue);
   }
   return frame;
 }
 
-// Checks whether the first frame of a class has the credit that it needs. A storm ends when its
+uint8_t Output::LinkVcOfQueued(const Frame& frame) const {
+  if (params_.levels) return NoteOfFrame(&frame).queue;
+  return LinkVcOf(ClassRuleOf(params_), frame.data, frame.length);
+}
+
+// Checks whether the first frame of a queue has the credit that it needs. A storm ends when its
 // last dropped frame would have credit.
-void Output::CheckFirst(uint32_t traffic_class) {
-  const auto bit = static_cast<ClassMask>(1u << traffic_class);
-  Need& need = needs_[traffic_class];
-  if (const Frame* const frame = queues_[traffic_class].head(); frame != nullptr) {
-    need.link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
+void Output::CheckFirst(uint32_t queue) {
+  const QueueMask bit = QueueMask{1} << queue;
+  Need& need = needs_[queue];
+  if (const Frame* const frame = queues_[queue].head(); frame != nullptr) {
+    need.link_vc = LinkVcOfQueued(*frame);
     need.credits = credit_->rule().CreditsOf(frame->length);
   } else if ((starved_ & bit) == 0) {
     need.since = kNever;
     return;
   }
-  if (!credit_->MaySend(need.link_vc, need.credits)) return NoteWithoutCredit(traffic_class);
+  if (!credit_->MaySend(need.link_vc, need.credits)) return NoteWithoutCredit(queue);
   need.since = kNever;
-  starved_ &= static_cast<ClassMask>(~bit);
+  starved_ &= ~bit;
 }
 
 // The watchdog: frames that wait for credit too long block the buffer, and thereby other outputs.
-void Output::NoteWithoutCredit(uint32_t traffic_class) {
-  const auto bit = static_cast<ClassMask>(1u << traffic_class);
+void Output::NoteWithoutCredit(uint32_t queue) {
+  const QueueMask bit = QueueMask{1} << queue;
   without_credit_ |= bit;
   const Duration storm = params_.ports[port_].pfc.storm;
-  Need& need = needs_[traffic_class];
+  Need& need = needs_[queue];
   if (need.since == kNever) need.since = now_;
   if ((starved_ & bit) != 0 || storm == Duration::zero()) return;
   if (now_ - need.since < storm) {
@@ -98,35 +105,34 @@ void Output::NoteWithoutCredit(uint32_t traffic_class) {
 }
 
 void Output::CheckCredit() {
-  without_credit_ = 0;
+  // A queue that neither waits nor waited for credit needs none.
+  QueueMask left = waiting_ | starved_ | std::exchange(without_credit_, 0);
   storm_due_ = kNever;
   if (!credit_->is_on()) {
     starved_ = 0;
-    for (Need& need : needs_) need.since = kNever;
+    for (; left != 0; left &= left - 1) needs_[std::countr_zero(left)].since = kNever;
     return;
   }
-  for (uint32_t c = 0; c < kClasses; ++c) CheckFirst(c);
+  for (; left != 0; left &= left - 1) CheckFirst(static_cast<uint32_t>(std::countr_zero(left)));
   held_ |= without_credit_;
 }
 
 // A frame leaves on credit. Frames behind it may need more credit than is left, and so may the
 // first frames of other classes that share its link VC.
 void Output::Spend(const Frame& frame, Time now) {
-  const uint32_t vc = LinkVcOf(ClassRuleOf(params_), frame.data, frame.length);
-  credit_->OnSent(vc, credit_->rule().CreditsOf(frame.length), now);
+  credit_->OnSent(LinkVcOfQueued(frame), credit_->rule().CreditsOf(frame.length), now);
   CheckCredit();
 }
 
 Frame* Output::Pop(Time now) {
   if (waiting_ == 0 || !MaySend(now)) return nullptr;
-  const uint32_t traffic_class =
-      scheduler_.Next(static_cast<ClassMask>(waiting_ & ~(held_ | stormy())),
-                      [&](uint32_t c) { return queues_[c].head()->length; });
-  if (traffic_class == ClassScheduler::kNone) {
+  const uint32_t queue = scheduler_.Next(waiting_ & ~(held_ | stormy()),
+                                         [&](uint32_t q) { return queues_[q].head()->length; });
+  if (queue == ClassScheduler::kNone) {
     held_until_ = now;
     return nullptr;
   }
-  Frame* const frame = Take(traffic_class);
+  Frame* const frame = Take(queue);
   if (credit_ != nullptr && credit_->is_on()) [[unlikely]]
     Spend(*frame, now);
   if (rate_bps_ != 0) {
@@ -136,47 +142,47 @@ Frame* Output::Pop(Time now) {
     const uint64_t bits = uint64_t{frame->length + kWireOctets} * 8;
     free_at_ = begin + Duration(static_cast<int64_t>(bits * 1'000'000'000 / rate_bps_));
   }
-  counters_[traffic_class].Add(SwitchClassCounter::kFrames);
-  counters_[traffic_class].Add(SwitchClassCounter::kFrameBytes, frame->length);
+  SwitchClassCounters& counters = counters_[NoteOfFrame(frame).traffic_class];
+  counters.Add(SwitchClassCounter::kFrames);
+  counters.Add(SwitchClassCounter::kFrameBytes, frame->length);
   return frame;
 }
 
 Frame* Output::PopStormy() {
-  const auto lost = static_cast<ClassMask>(stormy() & waiting_);
+  const QueueMask lost = stormy() & waiting_;
   if (lost == 0) [[likely]]
     return nullptr;
-  const auto traffic_class = static_cast<uint32_t>(std::countr_zero(uint32_t{lost}));
-  counters_[traffic_class].Add(SwitchClassCounter::kStormDrop);
-  return Take(traffic_class);
+  Frame* const frame = Take(static_cast<uint32_t>(std::countr_zero(lost)));
+  counters_[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kStormDrop);
+  return frame;
 }
 
-WaitCause Output::CauseOf(uint32_t traffic_class) const {
-  const auto bit = static_cast<ClassMask>(1u << traffic_class);
+WaitCause Output::CauseOf(uint32_t queue) const {
+  const QueueMask bit = QueueMask{1} << queue;
   if ((without_credit_ & bit) != 0) return WaitCause::kCredit;
   if ((held_ & bit) != 0) return WaitCause::kPause;
   return rate_bps_ != 0 ? WaitCause::kRate : WaitCause::kDown;
 }
 
 Frame* Output::PopOld(Time now) {
-  auto left = static_cast<ClassMask>(waiting_ & aging_);
-  for (; left != 0; left &= static_cast<ClassMask>(left - 1)) {
-    const auto traffic_class = static_cast<uint32_t>(std::countr_zero(uint32_t{left}));
-    const FrameNote& note = NoteOfFrame(queues_[traffic_class].head());
+  for (QueueMask left = waiting_ & aging_; left != 0; left &= left - 1) {
+    const auto queue = static_cast<uint32_t>(std::countr_zero(left));
+    const FrameNote& note = NoteOfFrame(queues_[queue].head());
     const Duration waits = now - note.at;
-    if (waits <= params_.of_class[traffic_class].max_wait) continue;
-    counters_[traffic_class].Add(SwitchClassCounter::kAgeDrop);
+    if (waits <= params_.of_class[note.traffic_class].max_wait) continue;
+    counters_[note.traffic_class].Add(SwitchClassCounter::kAgeDrop);
     too_old_ = {.count = too_old_.count + 1,
                 .destination = note.destination,
                 .traffic_class = note.traffic_class,
-                .cause = CauseOf(traffic_class)};
-    return Take(traffic_class);
+                .cause = CauseOf(queue)};
+    return Take(queue);
   }
   return nullptr;
 }
 
 Frame* Output::PopAny() {
   if (waiting_ == 0) return nullptr;
-  return Take(static_cast<uint32_t>(std::countr_zero(uint32_t{waiting_})));
+  return Take(static_cast<uint32_t>(std::countr_zero(waiting_)));
 }
 
 Time Output::deadline(Time now) const {

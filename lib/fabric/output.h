@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One output of a switch: a queue for each class, ECN, the peer's PFC, the rate. Owned by the lcore
-// of the port.
+// One output of a switch: a queue for each class, with levels for each level of it, ECN, the peer's
+// PFC, the rate. Owned by the lcore of the port.
 #ifndef SUEDE_FABRIC_OUTPUT_H_
 #define SUEDE_FABRIC_OUTPUT_H_
 
@@ -37,20 +37,20 @@ class Output {
   // credit.
   void SetInputs(std::span<CreditReceiver* const> inputs) { inputs_ = inputs; }
 
-  // Takes a frame that the buffer has admitted for the class; its note has its bytes in the buffer.
+  // Takes a frame that the buffer has admitted for the queue; its note has its bytes in the buffer.
   void Push(Frame* frame, const FrameView& view);
   // Whether the rate permits another frame now.
   bool MaySend(Time now) const { return rate_bps_ == 0 || free_at_ <= now; }
-  // Updates the classes that are held up. To be called each time before frames are taken.
+  // Updates the queues that are held up. To be called each time before frames are taken.
   void Update(Time now) {
     now_ = now;
-    held_ = pauses_.Paused(waiting_, now);
+    held_ = pauses_.Paused(static_cast<ClassMask>(waiting_), now);
     if (credit_ != nullptr) [[unlikely]]
       CheckCredit();
   }
   // Takes the next frame from its queue and the buffer; null: no waiting frame may leave.
   Frame* Pop(Time now);
-  // Takes a frame of a class in a storm, to be dropped; null: none.
+  // Takes a frame of a queue in a storm, to be dropped; null: none.
   Frame* PopStormy();
   // Takes a frame that has waited too long, to be dropped; null: none.
   Frame* PopOld(Time now);
@@ -62,27 +62,31 @@ class Output {
   // When a frame may leave, or a pause or storm changes; kNever: never. As of the last Update.
   Time deadline(Time now) const;
 
-  uint32_t queued_frames(uint32_t traffic_class) const { return queues_[traffic_class].size(); }
-  uint32_t max_queued_bytes(uint32_t traffic_class) const { return max_queued_[traffic_class]; }
+  uint32_t queued_frames(uint32_t queue) const { return queues_[queue].size(); }
+  uint32_t max_queued_bytes(uint32_t queue) const { return max_queued_[queue]; }
   // Resets the high-water marks to the present values.
   void ResetMax() {
-    for (uint32_t c = 0; c < kClasses; ++c) max_queued_[c] = buffer_.queued(port_, c);
+    for (uint32_t queue = 0; queue < params_.queue_count(); ++queue) {
+      max_queued_[queue] = buffer_.queued(port_, queue);
+    }
   }
-  ClassMask waiting() const { return waiting_; }
+  QueueMask waiting() const { return waiting_; }
   const PfcReceiver& pauses() const { return pauses_; }
-  // Classes whose first frame waits for credit, as of the last Update.
-  ClassMask without_credit() const { return without_credit_; }
-  // Classes in a storm, by pauses or for want of credit: their frames are to be dropped. As of the
+  // Queues whose first frame waits for credit, as of the last Update.
+  QueueMask without_credit() const { return without_credit_; }
+  // Queues in a storm, by pauses or for want of credit: their frames are to be dropped. As of the
   // last Update.
-  ClassMask stormy() const { return static_cast<ClassMask>(pauses_.stormy() | starved_); }
+  QueueMask stormy() const { return pauses_.stormy() | starved_; }
 
  private:
-  WaitCause CauseOf(uint32_t traffic_class) const;
+  WaitCause CauseOf(uint32_t queue) const;
   void Mark(Frame* frame, const FrameView& view, uint32_t depth);
-  Frame* Take(uint32_t traffic_class);
+  Frame* Take(uint32_t queue);
+  // The link VC by which a queued frame leaves.
+  uint8_t LinkVcOfQueued(const Frame& frame) const;
   void CheckCredit();
-  void CheckFirst(uint32_t traffic_class);
-  void NoteWithoutCredit(uint32_t traffic_class);
+  void CheckFirst(uint32_t queue);
+  void NoteWithoutCredit(uint32_t queue);
   void Spend(const Frame& frame, Time now);
 
   const SwitchParams& params_;
@@ -90,32 +94,32 @@ class Output {
   const uint64_t rate_bps_;
   SharedBuffer& buffer_;
   ClassCounters& counters_;
-  std::array<FrameFifo, kClasses> queues_;
-  ClassMask waiting_ = 0;
-  ClassMask held_ = 0;  // by the peer
-  ClassMask without_credit_ = 0;
-  ClassMask starved_ = 0;           // without credit for too long: in a storm
+  QueueMask waiting_ = 0;
+  QueueMask held_ = 0;  // by the peer
+  QueueMask without_credit_ = 0;
+  QueueMask starved_ = 0;           // without credit for too long: in a storm
   CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
   LinkCounters* link_counters_ = nullptr;  // null if credit_ is
-  // The credit that the first frame of a class needs, or that the last frame dropped in a storm
+  // The credit that the first frame of a queue needs, or that the last frame dropped in a storm
   // needed.
   struct Need {
     uint8_t link_vc = 0;
     uint32_t credits = 0;
     Time since = kNever;  // since when the frame has no credit; kNever: it has credit
   };
-  std::array<Need, kClasses> needs_{};
-  Time storm_due_ = kNever;  // of the first class without credit
+  Time storm_due_ = kNever;  // of the first queue without credit
   std::span<CreditReceiver* const> inputs_;
   Time now_{};           // of the last Update
-  ClassMask aging_ = 0;  // classes whose frames may become too old
+  QueueMask aging_ = 0;  // queues whose frames may become too old
   DropNote too_old_;
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
   Random random_;
   Time free_at_{};     // when the last frame has left
   Time held_until_{};  // the last time at which frames waited and none was permitted to leave
-  std::array<uint32_t, kClasses> max_queued_{};
+  std::array<FrameFifo, kMaxQueues> queues_;
+  std::array<uint32_t, kMaxQueues> max_queued_{};
+  std::array<Need, kMaxQueues> needs_{};
 };
 
 }  // namespace suede::fabric

@@ -11,12 +11,17 @@
 #include "base/time.h"
 #include "fabric/frame_view.h"
 #include "link/link_params.h"
+#include "mesh/address.h"
 #include "wire/frame_class.h"
 
 namespace suede::fabric {
 
 inline constexpr uint32_t kClasses = 8;
 using ClassMask = uint8_t;
+// Queues of an output: one for each class, with levels one for each class and level.
+inline constexpr uint32_t kMaxQueues = kClasses * kLevelsOfClass;
+using QueueMask = uint32_t;
+inline constexpr uint16_t kNoPort = UINT16_MAX;
 
 // A class for each PCP and each DSCP.
 struct ClassMap {
@@ -72,6 +77,13 @@ struct PfcParams {
   Duration calm = std::chrono::milliseconds(100);
 };
 
+// The level of frames that a port receives, for a switch with levels (docs/mesh.md, "Levels").
+enum class LevelRule : uint8_t {
+  kKeep,
+  kFirst,  // level 0: frames begin here
+  kNext,   // one more, up to the last level: the cable leads to another mesh
+};
+
 struct PortParams {
   uint64_t rate_bps = 0;      // max rate of leaving frames; 0: as fast as the device takes them
   bool strict_vlans = false;  // frames of other VLANs than `vlans` are dropped
@@ -82,6 +94,22 @@ struct PortParams {
   bool decrements_hops = true;
   bool hairpins = false;  // frames may leave by the port on which they arrived
   bool cbfc = false;      // credit-based flow control, if the neighbour offers it, too
+  // With Forwarding::kMesh.
+  uint8_t plane = 0;                   // of the port's cable, or of the centre
+  bool centre = false;                 // leads to the device itself instead of a cable
+  LevelRule level = LevelRule::kKeep;  // with levels
+};
+
+// The switch ports of a mesh's device (docs/mesh.md).
+struct MeshParams {
+  template <uint32_t kCount>
+  static constexpr std::array<uint16_t, kCount> None() {
+    std::array<uint16_t, kCount> ports{};
+    ports.fill(kNoPort);
+    return ports;
+  }
+  std::array<uint16_t, mesh::kMaxPorts> port_of = None<mesh::kMaxPorts>();  // by port of the device
+  std::array<uint16_t, mesh::kMaxPlanes> centre_of = None<mesh::kMaxPlanes>();  // by plane
 };
 
 // Credit-based flow control (docs/link.md).
@@ -103,10 +131,18 @@ struct SwitchParams {
   uint32_t max_on_cable = 16384;  // max frames on the cable in one direction of an impaired link
   ClassMap classes;
   std::array<ClassParams, kClasses> of_class{};
+  // Each class has a queue and a link VC for each level, with the parameters of the class. With
+  // kMesh, and without PFC and lossless classes.
+  bool levels = false;
+  MeshParams mesh;  // with kMesh
   TrimParams trim;
   CbfcParams cbfc;
   std::vector<PortParams> ports;
   uint64_t seed = 1;
+
+  // Queues of an output, and link VCs.
+  uint32_t queue_count() const { return levels ? kMaxQueues : kClasses; }
+  uint32_t ClassOfQueue(uint32_t queue) const { return levels ? queue / kLevelsOfClass : queue; }
 };
 
 // Bytes that may still arrive for a class after a port has decided to pause it (IEEE 802.1Q, annex
@@ -118,10 +154,12 @@ uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_b
 uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc);
 // The rule for the class of a frame, for both ends of a link.
 inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
-  return {.afh2 = params.forwarding == Forwarding::kAfh2, .pcp_first = params.classes.pcp_first};
+  return {.afh2 = IsByAfh2(params.forwarding),
+          .pcp_first = params.classes.pcp_first,
+          .levels = params.levels};
 }
 // The credit that a port with credit-based flow control grants: of_class[c] has the credit of link
-// VC c.
+// VC c, with levels that of each of its link VCs.
 CreditGrant GrantOf(const SwitchParams& params);
 // The parameters of a port's end of its link, with that credit if the port grants credit.
 LinkParams LinkOf(const SwitchParams& params, uint32_t port);

@@ -2,6 +2,7 @@
 #include "fabric/shared_buffer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "link/credit_end.h"
@@ -20,12 +21,14 @@ uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc) {
   const CreditRule& rule = params.cbfc.rule;
   const uint32_t max = rule.credit_octets() + static_cast<uint32_t>(std::max(0, -rule.overhead));
   const uint32_t cells = (max + params.cell_bytes - 1) / params.cell_bytes;
-  return params.of_class[link_vc].credits * cells * params.cell_bytes;
+  return params.of_class[params.ClassOfQueue(link_vc)].credits * cells * params.cell_bytes;
 }
 
 CreditGrant GrantOf(const SwitchParams& params) {
   CreditGrant grant{.rule = params.cbfc.rule};
-  for (uint32_t c = 0; c < kClasses; ++c) grant.limits[c] = params.of_class[c].credits;
+  for (uint32_t vc = 0; vc < params.queue_count(); ++vc) {
+    grant.limits[vc] = params.of_class[params.ClassOfQueue(vc)].credits;
+  }
   return grant;
 }
 
@@ -34,45 +37,52 @@ LinkParams LinkOf(const SwitchParams& params, uint32_t port) {
   if (!params.ports[port].cbfc) return link;
   link.credit = OfferOf(GrantOf(params));
   link.credit_times = params.cbfc.times;
+  link.class_rule = ClassRuleOf(params);
   return link;
 }
 
 int64_t SharedBuffer::SharedBytes(const SwitchParams& params) {
   int64_t bytes = params.buffer_bytes;
-  for (const ClassParams& of_class : params.of_class) {
+  for (uint32_t queue = 0; queue < params.queue_count(); ++queue) {
+    const ClassParams& of_class = params.of_class[params.ClassOfQueue(queue)];
     const int64_t each =
         of_class.reserved_bytes + (of_class.lossless ? int64_t{of_class.headroom_bytes} : 0);
     bytes -= each * static_cast<int64_t>(params.ports.size());
   }
   const auto with_credit = std::ranges::count_if(params.ports, &PortParams::cbfc);
-  for (uint32_t c = 0; c < kClasses; ++c) bytes -= with_credit * CreditBytes(params, c);
+  for (uint32_t vc = 0; vc < params.queue_count(); ++vc) {
+    bytes -= with_credit * CreditBytes(params, vc);
+  }
   return bytes;
 }
 
 SharedBuffer::SharedBuffer(const SwitchParams& params)
     : cell_bytes_(params.cell_bytes),
       shared_bytes_(static_cast<uint32_t>(std::max<int64_t>(0, SharedBytes(params)))),
-      classes_(params.of_class),
-      queues_(params.ports.size() * kClasses),
-      inputs_(params.ports.size() * kClasses),
-      credited_queues_(params.ports.size() * kClasses),
-      credited_inputs_(params.ports.size() * kClasses),
+      queue_bits_(static_cast<uint32_t>(std::countr_zero(params.queue_count()))),
+      queues_(params.ports.size() * params.queue_count()),
+      inputs_(queues_.size()),
+      credited_queues_(queues_.size()),
+      credited_inputs_(queues_.size()),
       pauses_(params.ports.size()) {
-  for (uint32_t c = 0; c < kClasses; ++c) credit_bytes_[c] = CreditBytes(params, c);
+  for (uint32_t queue = 0; queue < params.queue_count(); ++queue) {
+    classes_[queue] = params.of_class[params.ClassOfQueue(queue)];
+    credit_bytes_[queue] = CreditBytes(params, queue);
+  }
 }
 
 // Counts the frame if the reserved part, the shared part or the headroom has room.
-bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge) {
-  const ClassParams& of_class = classes_[traffic_class];
-  const uint32_t before = SharedOf(account, traffic_class);
+bool SharedBuffer::Add(Account& account, uint32_t queue, uint32_t charge) {
+  const ClassParams& of_class = classes_[queue];
+  const uint32_t before = SharedOf(account, queue);
   // While the headroom is used, new frames go there, so that headroom and shared part empty in
   // turn.
   if (account.headroom == 0) {
     Account after = account;
     after.used += charge;
-    const uint32_t shared = SharedOf(after, traffic_class);
+    const uint32_t shared = SharedOf(after, queue);
     if (shared == 0 ||
-        (shared <= Threshold(traffic_class) && shared - before <= shared_bytes_ - shared_used_)) {
+        (shared <= Threshold(queue) && shared - before <= shared_bytes_ - shared_used_)) {
       account = after;
       shared_used_ += shared - before;
       return true;
@@ -86,28 +96,28 @@ bool SharedBuffer::Add(Account& account, uint32_t traffic_class, uint32_t charge
   return true;
 }
 
-void SharedBuffer::Subtract(Account& account, uint32_t traffic_class, uint32_t charge) {
+void SharedBuffer::Subtract(Account& account, uint32_t queue, uint32_t charge) {
   const uint32_t of_headroom = std::min(account.headroom, charge);
   account.headroom -= of_headroom;
   headroom_used_ -= of_headroom;
   account.used -= of_headroom;
-  const uint32_t before = SharedOf(account, traffic_class);
+  const uint32_t before = SharedOf(account, queue);
   account.used -= charge - of_headroom;
-  shared_used_ -= before - SharedOf(account, traffic_class);
+  shared_used_ -= before - SharedOf(account, queue);
 }
 
-bool SharedBuffer::Admit(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge) {
-  Account& queue = queues_[Index(out, traffic_class)];
-  if (classes_[traffic_class].lossless) {
-    Account& input = inputs_[Index(in, traffic_class)];
-    if (!Add(input, traffic_class, charge)) {
+bool SharedBuffer::Admit(PortIndex in, PortIndex out, uint32_t queue, uint32_t charge) {
+  Account& account = queues_[Index(out, queue)];
+  if (classes_[queue].lossless) {
+    Account& input = inputs_[Index(in, queue)];
+    if (!Add(input, queue, charge)) {
       // Only a release ends a pause, so an empty input is not paused.
-      if (input.used != 0) pauses_[in] |= static_cast<ClassMask>(1u << traffic_class);
+      if (input.used != 0) pauses_[in] |= static_cast<ClassMask>(1u << queue);
       return false;
     }
-    if (input.headroom != 0) pauses_[in] |= static_cast<ClassMask>(1u << traffic_class);
-    queue.used += charge;
-  } else if (!Add(queue, traffic_class, charge)) {
+    if (input.headroom != 0) pauses_[in] |= static_cast<ClassMask>(1u << queue);
+    account.used += charge;
+  } else if (!Add(account, queue, charge)) {
     return false;
   }
   used_ += charge;
@@ -115,19 +125,19 @@ bool SharedBuffer::Admit(PortIndex in, PortIndex out, uint32_t traffic_class, ui
   return true;
 }
 
-void SharedBuffer::Release(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge) {
-  Account& queue = queues_[Index(out, traffic_class)];
+void SharedBuffer::Release(PortIndex in, PortIndex out, uint32_t queue, uint32_t charge) {
+  Account& account = queues_[Index(out, queue)];
   used_ -= charge;
-  if (!classes_[traffic_class].lossless) return Subtract(queue, traffic_class, charge);
-  queue.used -= charge;
-  Account& input = inputs_[Index(in, traffic_class)];
-  Subtract(input, traffic_class, charge);
+  if (!classes_[queue].lossless) return Subtract(account, queue, charge);
+  account.used -= charge;
+  Account& input = inputs_[Index(in, queue)];
+  Subtract(input, queue, charge);
   if (input.headroom != 0) return;
-  const uint64_t threshold = Threshold(traffic_class);
-  const uint64_t held = SharedOf(input, traffic_class);
-  const uint64_t resume = classes_[traffic_class].resume_bytes;
+  const uint64_t threshold = Threshold(queue);
+  const uint64_t held = SharedOf(input, queue);
+  const uint64_t resume = classes_[queue].resume_bytes;
   if (held == 0 || held + resume <= threshold) {
-    pauses_[in] &= static_cast<ClassMask>(~(1u << traffic_class));
+    pauses_[in] &= static_cast<ClassMask>(~(1u << queue));
   }
 }
 
@@ -135,7 +145,7 @@ bool SharedBuffer::AdmitCredited(PortIndex in, PortIndex out, const FrameNote& n
   uint32_t& input = credited_inputs_[Index(in, note.link_vc)];
   if (input + note.charge > credit_bytes_[note.link_vc]) return false;
   input += note.charge;
-  credited_queues_[Index(out, note.traffic_class)] += note.charge;
+  credited_queues_[Index(out, note.queue)] += note.charge;
   used_ += note.charge;
   max_used_ = std::max(max_used_, used_);
   return true;
@@ -143,7 +153,7 @@ bool SharedBuffer::AdmitCredited(PortIndex in, PortIndex out, const FrameNote& n
 
 void SharedBuffer::ReleaseCredited(PortIndex out, const FrameNote& note) {
   credited_inputs_[Index(note.in, note.link_vc)] -= note.charge;
-  credited_queues_[Index(out, note.traffic_class)] -= note.charge;
+  credited_queues_[Index(out, note.queue)] -= note.charge;
   used_ -= note.charge;
 }
 
@@ -153,19 +163,18 @@ void SharedBuffer::CheckInvariants() const {
   uint64_t headroom = 0;
   uint64_t on_credit = 0;  // of the inputs
   for (size_t i = 0; i < queues_.size(); ++i) {
-    const auto traffic_class = static_cast<uint32_t>(i % kClasses);
+    const auto queue = static_cast<uint32_t>(i & ((size_t{1} << queue_bits_) - 1));
     used += queues_[i].used + credited_queues_[i];
     on_credit += credited_inputs_[i];
     on_credit -= credited_queues_[i];
-    if (credited_inputs_[i] > credit_bytes_[traffic_class]) std::abort();
-    const bool lossless = classes_[traffic_class].lossless;
+    if (credited_inputs_[i] > credit_bytes_[queue]) std::abort();
+    const bool lossless = classes_[queue].lossless;
     const Account& account = lossless ? inputs_[i] : queues_[i];
     if (!lossless && inputs_[i].used != 0) std::abort();
-    if (account.headroom > account.used ||
-        account.headroom > classes_[traffic_class].headroom_bytes) {
+    if (account.headroom > account.used || account.headroom > classes_[queue].headroom_bytes) {
       std::abort();
     }
-    shared += SharedOf(account, traffic_class);
+    shared += SharedOf(account, queue);
     headroom += account.headroom;
   }
   if (headroom != headroom_used_ || max_headroom_used_ < headroom_used_) std::abort();

@@ -22,11 +22,11 @@ class SharedBuffer {
     return (frame_bytes + cell_bytes_ - 1) & ~(cell_bytes_ - 1);
   }
 
-  // Admits a frame of `charge` bytes for output `out` in the class: lossy classes by the queue,
+  // Admits a frame of `charge` bytes for the queue of output `out`: lossy classes by the queue,
   // lossless classes by the input. Returns whether the frame may wait, and counts it then.
-  bool Admit(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge);
+  bool Admit(PortIndex in, PortIndex out, uint32_t queue, uint32_t charge);
   // A frame has left, or was removed.
-  void Release(PortIndex in, PortIndex out, uint32_t traffic_class, uint32_t charge);
+  void Release(PortIndex in, PortIndex out, uint32_t queue, uint32_t charge);
   // Admit and Release for frames on credit, which have a part of their own, for each input and link
   // VC. A sender that keeps to its credit always finds room.
   bool AdmitCredited(PortIndex in, PortIndex out, const FrameNote& note);
@@ -35,13 +35,13 @@ class SharedBuffer {
   // Lossless classes for which the port requests a pause.
   ClassMask paused(uint32_t in) const { return pauses_[in]; }
 
-  uint32_t queued(uint32_t out, uint32_t traffic_class) const {
-    const size_t index = Index(out, traffic_class);
+  uint32_t queued(uint32_t out, uint32_t queue) const {
+    const size_t index = Index(out, queue);
     return queues_[index].used + credited_queues_[index];
   }
   // Bytes of an input's frames on credit.
-  uint32_t credited(uint32_t in, uint32_t traffic_class) const {
-    return credited_inputs_[Index(in, traffic_class)];
+  uint32_t credited(uint32_t in, uint32_t link_vc) const {
+    return credited_inputs_[Index(in, link_vc)];
   }
   uint32_t used() const { return used_; }
   uint32_t max_used() const { return max_used_; }
@@ -67,35 +67,36 @@ class SharedBuffer {
     uint32_t used = 0;      // all
     uint32_t headroom = 0;  // part of `used`; lossless only
   };
-  static size_t Index(uint32_t port, uint32_t traffic_class) {
-    return size_t{port} * kClasses + traffic_class;
+  size_t Index(uint32_t port, uint32_t queue) const {
+    return (size_t{port} << queue_bits_) + queue;
   }
-  uint32_t SharedOf(const Account& account, uint32_t traffic_class) const {
+  uint32_t SharedOf(const Account& account, uint32_t queue) const {
     const uint32_t regular = account.used - account.headroom;
-    const uint32_t reserved = classes_[traffic_class].reserved_bytes;
+    const uint32_t reserved = classes_[queue].reserved_bytes;
     return regular > reserved ? regular - reserved : 0;
   }
   // Max shared bytes of one account now.
-  uint64_t Threshold(uint32_t traffic_class) const {
-    return uint64_t{shared_bytes_ - shared_used_} * classes_[traffic_class].alpha_16th >> 4;
+  uint64_t Threshold(uint32_t queue) const {
+    return uint64_t{shared_bytes_ - shared_used_} * classes_[queue].alpha_16th >> 4;
   }
-  bool Add(Account& account, uint32_t traffic_class, uint32_t charge);
-  void Subtract(Account& account, uint32_t traffic_class, uint32_t charge);
+  bool Add(Account& account, uint32_t queue, uint32_t charge);
+  void Subtract(Account& account, uint32_t queue, uint32_t charge);
 
   const uint32_t cell_bytes_;  // a power of two
   const uint32_t shared_bytes_;
-  std::array<ClassParams, kClasses> classes_;
+  const uint32_t queue_bits_;  // of an index of a queue, or a link VC
   uint32_t used_ = 0;
   uint32_t max_used_ = 0;
   uint32_t shared_used_ = 0;
   uint32_t headroom_used_ = 0;  // of all inputs
   uint32_t max_headroom_used_ = 0;
-  std::vector<Account> queues_;                    // by output and class
-  std::vector<Account> inputs_;                    // by input and lossless class
-  std::array<uint32_t, kClasses> credit_bytes_{};  // of an input, for frames on credit
-  std::vector<uint32_t> credited_queues_;          // by output and class
-  std::vector<uint32_t> credited_inputs_;          // by input and class
+  std::vector<Account> queues_;            // by output and queue
+  std::vector<Account> inputs_;            // by input and lossless class
+  std::vector<uint32_t> credited_queues_;  // by output and queue
+  std::vector<uint32_t> credited_inputs_;  // by input and link VC
   std::vector<ClassMask> pauses_;
+  std::array<ClassParams, kMaxQueues> classes_{};    // by queue
+  std::array<uint32_t, kMaxQueues> credit_bytes_{};  // of an input, for frames on credit
 };
 
 }  // namespace suede::fabric

@@ -19,10 +19,11 @@ Switch::Switch(const SwitchParams& params)
     : params_(params),
       buffer_(params_),
       table_(params_.forwarding,
-             {.entries = params_.addresses,
+             {.entries = params_.forwarding == Forwarding::kMesh ? 1 : params_.addresses,
               .port_learnt = params_.addresses_of_port,
               .max_age = params_.max_age},
              static_cast<uint32_t>(params_.ports.size())) {
+  if (params_.forwarding == Forwarding::kMesh) routes_ = std::make_unique<DeviceRoutes>(params_);
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     ports_.push_back(std::make_unique<SwitchPort>(params_, i, buffer_));
     CreditEnd* const own = ports_[i]->credit();
@@ -47,10 +48,15 @@ void Switch::SetDown(uint32_t number, bool down) {
   port.down_ = down;
   if (!down) return;
   table_.Forget(static_cast<uint16_t>(number));
+  DropWaiting(port, SwitchClassCounter::kDownDrop);
+}
+
+// Drops the frames that wait for a port.
+void Switch::DropWaiting(SwitchPort& port, SwitchClassCounter reason) {
   Frame* frame = port.link_ != nullptr ? port.link_->TakeWaiting() : nullptr;
   if (frame == nullptr) frame = port.output_.PopAny();
   for (; frame != nullptr; frame = port.output_.PopAny()) {
-    port.of_class_[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kDownDrop);
+    port.of_class_[NoteOfFrame(frame).traffic_class].Add(reason);
     End(frame);
   }
 }
@@ -106,7 +112,7 @@ void Switch::Poll(Time now) {
     PollPort(port, now);
     if (ports_[port]->in_.on_cable() == 0) arriving_ &= ~(uint64_t{1} << port);
   }
-  table_.Age(now, table_.forgotten() != 0 ? kForgottenPlaces : kAgedPlaces);
+  if (routes_ == nullptr) table_.Age(now, table_.forgotten() != 0 ? kForgottenPlaces : kAgedPlaces);
 }
 
 // Returns false if the frame was the link's, or the link has dropped it; the frame has then ended.
@@ -129,6 +135,7 @@ void Switch::EndHeld(SwitchPort& port) {
 void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   SwitchPort& port = *ports_[number];
   if (port.link_ != nullptr && !OnReceive(port, frame, now)) return;
+  if (routes_ != nullptr) return OnMeshFrame(number, frame, now);
   FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
@@ -137,7 +144,7 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
     }
   }
   if (receivers_[number] != nullptr) [[unlikely]]
-    CountCredit(number, frame);
+    CountCredit(number, frame, LinkVcOf(ClassRuleOf(params_), frame->data, frame->length));
   if (!port.Check(view)) [[unlikely]]
     return End(frame);
   Forward(number, frame, view, now);
@@ -173,30 +180,33 @@ bool Switch::UseHop(uint32_t in, Frame* frame, const FrameView& view, bool route
   return true;
 }
 
+void Switch::DropWithoutHops(SwitchPort& port, Frame* frame, const FrameView& view) {
+  port.without_hops_ = {.count = port.without_hops_.count + 1,
+                        .destination = view.destination,
+                        .traffic_class = static_cast<uint8_t>(ClassOf(frame, view))};
+  Drop(port, SwitchPortCounter::kRxHopLimit, frame);
+}
+
 void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   SwitchPort& port = *ports_[in];
   if (params_.learns && params_.forwarding != Forwarding::kAfh2 && (view.source >> 40 & 1) == 0) {
     Learn(port, in, view, now);
   }
   bool routed = false;
-  const uint16_t out = view.group ? AddressTable::kNoPort : table_.FindOutput(view, now, routed);
+  const uint16_t out = view.group ? kNoPort : table_.FindOutput(view, now, routed);
   if (out == in && !params_.ports[in].hairpins) {
     return Drop(port, SwitchPortCounter::kRxHairpin, frame);
   }
-  if (out != AddressTable::kNoPort && port.Blocks(out)) [[unlikely]] {
+  if (out != kNoPort && port.Blocks(out)) [[unlikely]] {
     return Drop(port, SwitchPortCounter::kRxIsolated, frame);
   }
-  if (!UseHop(in, frame, view, routed)) [[unlikely]] {
-    port.without_hops_ = {.count = port.without_hops_.count + 1,
-                          .destination = view.destination,
-                          .traffic_class = static_cast<uint8_t>(ClassOf(frame, view))};
-    return Drop(port, SwitchPortCounter::kRxHopLimit, frame);
-  }
+  if (!UseHop(in, frame, view, routed)) [[unlikely]]
+    return DropWithoutHops(port, frame, view);
   FrameNote& note = NoteOfFrame(frame);
   note.at = now;
   note.destination = view.destination;
-  note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
-  if (out != AddressTable::kNoPort) [[likely]]
+  note.queue = note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
+  if (out != kNoPort) [[likely]]
     return Enqueue(in, out, frame, view);
   if (!view.group && !params_.floods) {
     return Drop(port, SwitchPortCounter::kRxUnknown, frame);
@@ -205,11 +215,11 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
 }
 
 // Counts the credit of a received frame, if it uses credit.
-void Switch::CountCredit(uint32_t number, Frame* frame) {
+void Switch::CountCredit(uint32_t number, Frame* frame, uint8_t link_vc) {
   if (HasLinkType(frame->data, frame->length, kTypeMacControl)) return;
   CreditReceiver& receiver = *receivers_[number];
   FrameNote& note = NoteOfFrame(frame);
-  note.link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
+  note.link_vc = link_vc;
   note.credits = static_cast<uint16_t>(receiver.OnFrame(note.link_vc, frame->length));
   if (note.credits != 0 && !receiver.IsWithin(note.link_vc)) {
     ports_[number]->link()->counters().Add(LinkCounter::kCreditExceeded);
@@ -276,7 +286,7 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
 // Returns whether the buffer admits the frame, and counts the frame then.
 bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
   if (note.credits == 0) [[likely]]
-    return buffer_.Admit(PortIndex(in), PortIndex(out), note.traffic_class, note.charge);
+    return buffer_.Admit(PortIndex(in), PortIndex(out), note.queue, note.charge);
   note.credited = receivers_[in]->IsWithin(note.link_vc) &&
                   buffer_.AdmitCredited(PortIndex(in), PortIndex(out), note);
   return note.credited;
@@ -323,9 +333,9 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
   const uint32_t before = note.traffic_class;
   frame->length = bytes;
   view.set_ds_byte(frame->data, static_cast<uint8_t>(trim.trimmed_dscp << 2 | (ds & 3)));
-  note.traffic_class = trim.trimmed_class;
+  note.queue = note.traffic_class = trim.trimmed_class;
   note.charge = buffer_.Charge(bytes);
-  if (buffer_.Admit(PortIndex(note.in), PortIndex(out), note.traffic_class, note.charge)) {
+  if (buffer_.Admit(PortIndex(note.in), PortIndex(out), note.queue, note.charge)) {
     port.of_class_[before].Add(SwitchClassCounter::kTrimmed);
     Queue(port, out, frame, view);
   } else {
@@ -441,7 +451,9 @@ uint32_t Switch::frames_inside() const {
   for (const auto& port : ports_) {
     count += port->in_.on_cable() + port->out_.on_cable();
     if (port->link_ != nullptr) count += port->link_->frames();
-    for (uint32_t c = 0; c < kClasses; ++c) count += port->output_.queued_frames(c);
+    for (uint32_t queue = 0; queue < params_.queue_count(); ++queue) {
+      count += port->output_.queued_frames(queue);
+    }
   }
   return static_cast<uint32_t>(count);
 }
@@ -450,7 +462,7 @@ void Switch::CheckInvariants() const {
   buffer_.CheckInvariants();
   uint64_t queued = 0;
   for (uint32_t p = 0; p < ports_.size(); ++p) {
-    for (uint32_t c = 0; c < kClasses; ++c) {
+    for (uint32_t c = 0; c < params_.queue_count(); ++c) {
       const bool waits = (ports_[p]->output_.waiting() >> c & 1) != 0;
       if (waits != (ports_[p]->output_.queued_frames(c) != 0)) std::abort();
       if (!waits && buffer_.queued(p, c) != 0) std::abort();

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "fabric/device_routes.h"
 #include "fabric/forwarding_table.h"
 #include "fabric/params.h"
 #include "fabric/shared_buffer.h"
@@ -66,9 +67,15 @@ class Switch {
     for (const auto& port : ports_) port->output_.ResetMax();
   }
   void SetDown(uint32_t port, bool down);
+  // Replaces the routing table of a plane, which has no routes at first. With kMesh.
+  void SetRoutes(PlaneIndex plane, const mesh::RoutingTable& table) { routes_->Set(plane, table); }
+  // Refuses a cable, which leads to another end than it should: frames from it and for it are
+  // dropped, and link frames pass. With kMesh.
+  void SetRefused(uint32_t port, bool refused);
 
   // ---- State.
 
+  // The class, 0 to kClasses - 1.
   uint32_t ClassOf(const Frame* frame, const FrameView& view) const;
 
   const SwitchParams& params() const { return params_; }
@@ -87,16 +94,18 @@ class Switch {
 
   void OnFrame(uint32_t port, Frame* frame, Time now);
   void Forward(uint32_t in, Frame* frame, FrameView& view, Time now);
+  void OnMeshFrame(uint32_t in, Frame* frame, Time now);
   void Learn(SwitchPort& port, uint32_t number, const FrameView& view, Time now);
   void Flood(uint32_t in, Frame* frame, const FrameView& view);
   bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
+  void DropWithoutHops(SwitchPort& port, Frame* frame, const FrameView& view);
   void Queue(SwitchPort& port, uint32_t out, Frame* frame, const FrameView& view) {
     port.output_.Push(frame, view);
     if (port.touched_) return;
     port.touched_ = true;
     touched_.push_back(static_cast<uint16_t>(out));
   }
-  void CountCredit(uint32_t number, Frame* frame);
+  void CountCredit(uint32_t number, Frame* frame, uint8_t link_vc);
   void FreeCredit(Frame* frame);
   bool Admit(uint32_t in, uint32_t out, FrameNote& note);
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
@@ -105,6 +114,7 @@ class Switch {
   bool OnReceive(SwitchPort& port, Frame* frame, Time now);
   Frame* NextOfLink(SwitchPort& port, Time now);
   void EndHeld(SwitchPort& port);
+  void DropWaiting(SwitchPort& port, SwitchClassCounter reason);
   Frame* PfcFrameOf(uint32_t number, Time now);
   Frame* CopyOf(const Frame* frame);
   void End(Frame* frame) {
@@ -119,6 +129,7 @@ class Switch {
   const SwitchParams params_;
   SharedBuffer buffer_;
   ForwardingTable table_;
+  std::unique_ptr<DeviceRoutes> routes_;  // null: not of kMesh
   std::vector<std::unique_ptr<SwitchPort>> ports_;
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;

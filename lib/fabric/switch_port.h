@@ -42,6 +42,7 @@ class SwitchPort {
   // Received frames whose hop limit was used up.
   const DropNote& without_hops() const { return without_hops_; }
   bool is_down() const { return down_; }
+  bool is_refused() const { return refused_; }
   // The caller has freed `frames` frames of Transmit that the device had not taken, as the port is
   // down.
   void OnUnsent(uint64_t frames) { counters_.Add(SwitchPortCounter::kTxDown, frames); }
@@ -71,6 +72,7 @@ class SwitchPort {
   std::unique_ptr<LinkPort> link_;
   DropNote without_hops_;
   bool down_ = false;
+  bool refused_ = false;
   bool touched_ = false;
   uint32_t blocks_ = 0;  // outputs
   std::vector<bool> blocked_;

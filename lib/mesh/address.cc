@@ -5,32 +5,14 @@
 #include "base/text.h"
 
 namespace suede::mesh {
-namespace {
-
-constexpr uint32_t kInstanceShift = 10;
-constexpr uint32_t kMeshShift = 16;
-constexpr uint32_t kPlaneShift = 26;
-constexpr uint32_t kReservedShift = 28;
-
-}  // namespace
 
 std::optional<uint32_t> Encode(const Address& address) {
   if (address.device.device >= kMaxMeshDevices || address.device.mesh >= kMaxMeshes ||
       address.instance >= kMaxInstances || address.plane >= kMaxPlanes) {
     return std::nullopt;
   }
-  return address.device.device | address.instance << kInstanceShift |
-         address.device.mesh << kMeshShift | address.plane << kPlaneShift;
-}
-
-std::optional<Address> Decode(uint32_t forwarding_address) {
-  if (forwarding_address >> kReservedShift != 0) return std::nullopt;
-  return Address{
-      .device = {.mesh = MeshId((forwarding_address >> kMeshShift) % kMaxMeshes),
-                 .device = DeviceId(forwarding_address % kMaxMeshDevices)},
-      .instance = InstanceIndex((forwarding_address >> kInstanceShift) % kMaxInstances),
-      .plane = PlaneIndex(forwarding_address >> kPlaneShift),
-  };
+  return address.device.device | address.instance << Address::kInstanceShift |
+         address.device.mesh << Address::kMeshShift | address.plane << Address::kPlaneShift;
 }
 
 std::string NameOf(const Device& device) {

@@ -37,6 +37,11 @@ struct DevicePort {
 
 // The fields of a forwarding address.
 struct Address {
+  static constexpr uint32_t kInstanceShift = 10;
+  static constexpr uint32_t kMeshShift = 16;
+  static constexpr uint32_t kPlaneShift = 26;
+  static constexpr uint32_t kReservedShift = 28;
+
   Device device;
   InstanceIndex instance;
   PlaneIndex plane;
@@ -46,7 +51,15 @@ struct Address {
 // Returns the forwarding address; nullopt: a field is out of range.
 std::optional<uint32_t> Encode(const Address& address);
 // Returns the fields; nullopt: reserved bits are set.
-std::optional<Address> Decode(uint32_t forwarding_address);
+inline std::optional<Address> Decode(uint32_t forwarding_address) {
+  if (forwarding_address >> Address::kReservedShift != 0) return std::nullopt;
+  return Address{
+      .device = {.mesh = MeshId((forwarding_address >> Address::kMeshShift) % kMaxMeshes),
+                 .device = DeviceId(forwarding_address % kMaxMeshDevices)},
+      .instance = InstanceIndex((forwarding_address >> Address::kInstanceShift) % kMaxInstances),
+      .plane = PlaneIndex(forwarding_address >> Address::kPlaneShift),
+  };
+}
 
 // Returns "M0D4", "M0D4P2".
 std::string NameOf(const Device& device);

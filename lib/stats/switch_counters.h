@@ -29,6 +29,9 @@ namespace suede {
   X(RxHairpin, "rx_drop_hairpin_total", Drop, "Frames to a destination behind their own port") \
   X(RxIsolated, "rx_drop_isolated_total", Drop,                                                \
     "Frames to a port that is isolated from their own")                                        \
+  X(RxPlane, "rx_drop_plane_total", Drop, "Frames to another plane of a mesh than their own")  \
+  X(RxNoRoute, "rx_drop_no_route_total", Drop, "Frames to a device of a mesh without a route") \
+  X(RxRefused, "rx_drop_refused_total", Drop, "Frames from an end of a cable that is refused") \
   X(RxFlooded, "rx_flooded_total", Info, "Frames that were flooded")                           \
   X(RxNoPort, "rx_drop_no_port_total", Drop, "Flooded frames with no other port to leave by")  \
   X(RxNoCopy, "rx_drop_no_copy_total", Error, "Copies of flooded frames without a free frame") \
@@ -54,19 +57,19 @@ namespace suede {
   X(ImpairReordered, "impair_reordered_total", Info, "Frames held back behind later ones")     \
   X(ImpairFull, "impair_full_total", Error, "Frames lost: the cable is full")
 
-#define SUEDE_SWITCH_CLASS_COUNTERS(X)                                                       \
-  X(Frames, "class_frames_total", Info, "Frames of the class sent")                          \
-  X(FrameBytes, "class_frame_bytes_total", Info, "Bytes of those frames, without FCS")       \
-  X(Marked, "class_ecn_marked_total", Info, "Frames marked by ECN")                          \
-  X(Trimmed, "class_trimmed_total", Info, "Frames trimmed instead of dropped")               \
-  X(TailDrop, "class_drop_tail_total", Drop, "Frames of a lossy class without room to wait") \
-  X(TrimDrop, "class_drop_trim_total", Drop, "Trimmed frames without room to wait")          \
-  X(HeadroomDrop, "class_drop_headroom_total", Error,                                        \
-    "Frames of a lossless class beyond its headroom")                                        \
-  X(CreditDrop, "class_drop_credit_total", Error,                                            \
-    "Frames beyond the credit of their link VC")                                             \
-  X(DownDrop, "class_drop_down_total", Drop, "Frames for a port that is down")               \
-  X(AgeDrop, "class_drop_age_total", Drop, "Frames that have waited for too long")           \
+#define SUEDE_SWITCH_CLASS_COUNTERS(X)                                                             \
+  X(Frames, "class_frames_total", Info, "Frames of the class sent")                                \
+  X(FrameBytes, "class_frame_bytes_total", Info, "Bytes of those frames, without FCS")             \
+  X(Marked, "class_ecn_marked_total", Info, "Frames marked by ECN")                                \
+  X(Trimmed, "class_trimmed_total", Info, "Frames trimmed instead of dropped")                     \
+  X(TailDrop, "class_drop_tail_total", Drop, "Frames of a lossy class without room to wait")       \
+  X(TrimDrop, "class_drop_trim_total", Drop, "Trimmed frames without room to wait")                \
+  X(HeadroomDrop, "class_drop_headroom_total", Error,                                              \
+    "Frames of a lossless class beyond its headroom")                                              \
+  X(CreditDrop, "class_drop_credit_total", Error, "Frames beyond the credit of their link VC")     \
+  X(DownDrop, "class_drop_down_total", Drop, "Frames for a port that is down")                     \
+  X(RefusedDrop, "class_drop_refused_total", Drop, "Frames for an end of a cable that is refused") \
+  X(AgeDrop, "class_drop_age_total", Drop, "Frames that have waited for too long")                 \
   X(StormDrop, "class_drop_storm_total", Error, "Frames dropped while a PFC storm lasted")
 
 #define SUEDE_SWITCH_ID(id, ...) k##id,

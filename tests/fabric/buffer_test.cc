@@ -166,7 +166,7 @@ TEST(SharedBuffer, FramesOnCreditHaveAPartOfTheirOwn) {
   params.of_class[5].credits = 6;
   SharedBuffer buffer(params);
   ASSERT_EQ(CreditBytes(params, 5), 6 * kCell);
-  FrameNote note{.charge = 2 * kCell, .in = 0, .traffic_class = 1, .link_vc = 5};
+  FrameNote note{.charge = 2 * kCell, .in = 0, .traffic_class = 1, .queue = 1, .link_vc = 5};
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(buffer.AdmitCredited(0, 1, note));
   EXPECT_EQ(buffer.credited(0, 5), 6 * kCell);
   EXPECT_EQ(buffer.credited(0, 1), 0u);
@@ -181,7 +181,7 @@ TEST(SharedBuffer, FramesOnCreditHaveAPartOfTheirOwn) {
   EXPECT_TRUE(buffer.Admit(0, 1, 1, kCell)) << "its queue has its reserve";
   EXPECT_EQ(buffer.queued(1, 1), 7 * kCell);
   buffer.CheckInvariants();
-  note = {.charge = 2 * kCell, .in = 0, .traffic_class = 1, .link_vc = 5};
+  note = {.charge = 2 * kCell, .in = 0, .traffic_class = 1, .queue = 1, .link_vc = 5};
   for (int i = 0; i < 3; ++i) buffer.ReleaseCredited(1, note);
   EXPECT_EQ(buffer.credited(0, 5), 0u);
   EXPECT_EQ(buffer.queued(1, 1), kCell);

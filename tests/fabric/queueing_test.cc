@@ -102,10 +102,10 @@ TEST(Queueing, WeightsAreSharesOfBytes) {
 
 // Frames of 2,048 bytes, which is a quantum of weight 1.
 TEST(ClassScheduler, AClassHasItsQuantaEachRound) {
-  std::array<ClassParams, kClasses> classes{};
-  classes[1].weight = 2;
-  classes[5].strict = classes[6].strict = true;
-  ClassScheduler scheduler(classes);
+  SwitchParams params;
+  params.of_class[1].weight = 2;
+  params.of_class[5].strict = params.of_class[6].strict = true;
+  ClassScheduler scheduler(params);
   const auto next = [&](ClassMask ready) {
     return scheduler.Next(ready, [](uint32_t) { return 2048u; });
   };
@@ -128,7 +128,7 @@ TEST(ClassScheduler, AClassHasItsQuantaEachRound) {
 
 // A deficit below the length of a frame is lost, too.
 TEST(ClassScheduler, AnEmptyClassLosesThePartOfItsQuantum) {
-  ClassScheduler scheduler(std::array<ClassParams, kClasses>{});
+  ClassScheduler scheduler(SwitchParams{});
   const auto next = [&](ClassMask ready) {
     return scheduler.Next(ready, [](uint32_t) { return 1000u; });
   };
@@ -138,7 +138,7 @@ TEST(ClassScheduler, AnEmptyClassLosesThePartOfItsQuantum) {
   EXPECT_EQ(next(0b11), 1u);
   EXPECT_EQ(next(0b11), 0u);
   // Two quanta are enough for a frame of one quantum and a byte, and one is not.
-  ClassScheduler empty(std::array<ClassParams, kClasses>{});
+  ClassScheduler empty(SwitchParams{});
   empty.OnEmpty(0);
   EXPECT_EQ(empty.Next(0b11, [](uint32_t c) { return c == 0 ? 2049u : 4096u; }), 1u);
 }

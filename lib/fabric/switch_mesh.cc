@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk of a frame through a device of a mesh (docs/mesh.md).
+#include "fabric/switch.h"
+#include "mesh/routes.h"
+
+namespace suede::fabric {
+namespace {
+
+static_assert(mesh::kLevels == kLevelsOfClass);
+
+// Returns the level with which a frame leaves that came with `level`.
+uint32_t LevelOf(const DeviceRoutes::Place& in, const DeviceRoutes::Place& out, uint32_t level) {
+  if (out.centre || in.level == LevelRule::kFirst) return 0;
+  return mesh::NextLevel(level, in.level == LevelRule::kNext);
+}
+
+}  // namespace
+
+void Switch::SetRefused(uint32_t number, bool refused) {
+  SwitchPort& port = *ports_[number];
+  port.refused_ = refused;
+  if (refused) DropWaiting(port, SwitchClassCounter::kRefusedDrop);
+}
+
+void Switch::OnMeshFrame(uint32_t in, Frame* frame, Time now) {
+  SwitchPort& port = *ports_[in];
+  uint8_t link_vc = 0;
+  if (params_.levels || receivers_[in] != nullptr) {
+    link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
+    if (receivers_[in] != nullptr) CountCredit(in, frame, link_vc);
+  }
+  const FrameView view = ViewFrame(Forwarding::kMesh, frame->data, frame->length);
+  if (!port.Check(view)) [[unlikely]]
+    return End(frame);
+  if (port.refused_) [[unlikely]]
+    return Drop(port, SwitchPortCounter::kRxRefused, frame);
+  const auto to = mesh::Decode(static_cast<uint32_t>(view.destination));
+  const DeviceRoutes::Place& place = routes_->place(in);
+  if (to && to->plane != place.plane) [[unlikely]]
+    return Drop(port, SwitchPortCounter::kRxPlane, frame);
+  const uint16_t out = to ? routes_->FindOutput(to->plane, to->device) : kNoPort;
+  if (out == kNoPort) [[unlikely]]
+    return Drop(port, SwitchPortCounter::kRxNoRoute, frame);
+  if (out == in && !place.hairpins) [[unlikely]]
+    return Drop(port, SwitchPortCounter::kRxHairpin, frame);
+  const DeviceRoutes::Place& next = routes_->place(out);
+  // The source and the destination use no hop.
+  if (!place.centre && !next.centre) {
+    if (frame->data[kAfh2HopCount] <= 1) [[unlikely]]
+      return DropWithoutHops(port, frame, view);
+    --frame->data[kAfh2HopCount];
+  }
+  FrameNote& note = NoteOfFrame(frame);
+  note.at = now;
+  note.destination = view.destination;
+  uint8_t& ds = frame->data[kAfh2Ds];
+  if (params_.levels) {
+    const uint32_t before = link_vc % kLevelsOfClass;
+    const uint32_t level = LevelOf(place, next, before);
+    ds = DsWithLevel(ds, static_cast<uint8_t>(level));
+    note.traffic_class = link_vc / kLevelsOfClass;
+    note.queue = static_cast<uint8_t>(link_vc - before + level);
+  } else {
+    note.queue = note.traffic_class = params_.classes.of_dscp[ds >> 2];
+  }
+  if (ports_[out]->refused_) [[unlikely]] {
+    ports_[out]->of_class_[note.traffic_class].Add(SwitchClassCounter::kRefusedDrop);
+    return End(frame);
+  }
+  Enqueue(in, out, frame, view);
+}
+
+}  // namespace suede::fabric
