@@ -12,26 +12,35 @@ std::string TextOf(uint64_t specification) {
 
 }  // namespace
 
-Discovered Discover(const CableEnd& own, const DevicePort& expected,
+CableVerdict Verify(const CableEnd& own, const DevicePort& expected,
                     const std::optional<CableEnd>& neighbour) {
+  if (!neighbour) return CableVerdict::kSilent;
+  if (neighbour->at != expected) return CableVerdict::kOtherEnd;
+  if (neighbour->plane != own.plane) return CableVerdict::kOtherPlane;
+  const bool both = own.specification != 0 && neighbour->specification != 0;
+  return both && neighbour->specification != own.specification ? CableVerdict::kOtherSpecification
+                                                               : CableVerdict::kGood;
+}
+
+std::string Describe(const CableEnd& own, const DevicePort& expected,
+                     const std::optional<CableEnd>& neighbour) {
   const std::string here = NameOf(own.at);
   const std::string there = NameOf(expected);
-  if (!neighbour) return {CableVerdict::kSilent, StrCat(here, " receives no place from ", there)};
-  if (neighbour->at != expected) {
-    return {CableVerdict::kOtherEnd,
-            StrCat(here, " is cabled to ", NameOf(neighbour->at), ", not to ", there)};
+  switch (Verify(own, expected, neighbour)) {
+    case CableVerdict::kSilent:
+      return StrCat(here, " receives no place from ", there);
+    case CableVerdict::kOtherEnd:
+      return StrCat(here, " is cabled to ", NameOf(neighbour->at), ", not to ", there);
+    case CableVerdict::kOtherPlane:
+      return StrCat(here, " is in plane ", uint32_t{own.plane}, ", ", there, " in plane ",
+                    uint32_t{neighbour->plane});
+    case CableVerdict::kOtherSpecification:
+      return StrCat(here, " has the specification ", TextOf(own.specification), ", ", there, " ",
+                    TextOf(neighbour->specification));
+    case CableVerdict::kGood:
+      break;
   }
-  if (neighbour->plane != own.plane) {
-    return {CableVerdict::kOtherPlane, StrCat(here, " is in plane ", uint32_t{own.plane}, ", ",
-                                              there, " in plane ", uint32_t{neighbour->plane})};
-  }
-  if (own.specification != 0 && neighbour->specification != 0 &&
-      neighbour->specification != own.specification) {
-    return {CableVerdict::kOtherSpecification,
-            StrCat(here, " has the specification ", TextOf(own.specification), ", ", there, " ",
-                   TextOf(neighbour->specification))};
-  }
-  return {CableVerdict::kGood, StrCat(here, " is cabled to ", there)};
+  return StrCat(here, " is cabled to ", there);
 }
 
 }  // namespace suede::mesh

@@ -27,14 +27,13 @@ enum class CableVerdict : uint8_t {
   kOtherSpecification,  // and the neighbour follows another system specification
 };
 
-struct Discovered {
-  CableVerdict verdict = CableVerdict::kSilent;
-  std::string text;  // names both ends: "M0D2P1 is cabled to M1D5P3, not to M1D4P3"
-};
-
 // Compares the neighbour of the end `own`, which should be the port `expected`, with its place.
-Discovered Discover(const CableEnd& own, const DevicePort& expected,
+CableVerdict Verify(const CableEnd& own, const DevicePort& expected,
                     const std::optional<CableEnd>& neighbour);
+// Returns a sentence of the verdict that names both ends, as in "M0D2P1 is cabled to M1D5P3, not to
+// M1D4P3".
+std::string Describe(const CableEnd& own, const DevicePort& expected,
+                     const std::optional<CableEnd>& neighbour);
 
 }  // namespace suede::mesh
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "router/router.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace suede {
+namespace {
+
+constexpr Duration kCheckInterval = std::chrono::milliseconds(1);
+
+}  // namespace
+
+Router::Output& Router::Add(Port* port) {
+  const auto number = static_cast<uint32_t>(outputs_.size());
+  if (switch_.port(number).link() != nullptr) speaking_ |= 1u << number;
+  if (!switch_.params().ports[number].centre) cables_ |= 1u << number;
+  return outputs_.emplace_back(port);
+}
+
+void Router::AddOuterCable(Port* port, const mesh::CableEnd& own,
+                           const mesh::DevicePort& expected) {
+  const auto number = static_cast<uint32_t>(outputs_.size());
+  Output& out = Add(port);
+  out.expected = {.own = own, .end = expected};
+  Refuse(number, true);
+}
+
+uint32_t Router::Inject(uint32_t centre, Frame* const* frames, uint32_t count, Time now) {
+  const fabric::SharedBuffer& buffer = switch_.buffer();
+  const uint32_t kept_free = buffer.shared_bytes() / 2;
+  uint32_t taken = 0;
+  while (taken < count && buffer.shared_free() >= kept_free) {
+    const uint32_t burst = std::min(count - taken, kBurst);
+    switch_.Receive(centre, frames + taken, burst, now);
+    taken += burst;
+  }
+  return taken;
+}
+
+bool Router::Poll(Time now) {
+  bool worked = false;
+  for (uint32_t left = cables_; left != 0; left &= left - 1) {
+    const auto number = static_cast<uint32_t>(std::countr_zero(left));
+    Frame* frames[kBurst];
+    const uint32_t count = outputs_[number].port->Receive(frames, kBurst);
+    if (count == 0) continue;
+    switch_.Receive(number, frames, count, now);
+    worked = true;
+  }
+  for (const uint16_t port : switch_.touched()) sending_ |= 1u << port;
+  switch_.ClearTouched();
+  for (uint32_t left = sending_ | speaking_; left != 0; left &= left - 1) {
+    worked |= Transmit(static_cast<uint32_t>(std::countr_zero(left)), now);
+  }
+  if (now >= next_check_) [[unlikely]] {
+    next_check_ = now + kCheckInterval;
+    CheckPorts();
+  }
+  ReleaseEnded();
+  if (switch_.spares_wanted() != 0) [[unlikely]]
+    GiveSpares();
+  return worked;
+}
+
+void Router::CheckPorts() {
+  for (uint32_t number = 0; number < outputs_.size(); ++number) {
+    Output& out = outputs_[number];
+    const fabric::SwitchPort& port = switch_.port(number);
+    if (out.expected) {
+      CheckLink(number, out);
+      CheckNeighbour(number, out);
+    }
+    out.report.without_hops.Set(port.without_hops());
+    out.report.too_old.Set(port.output().too_old());
+    uint64_t queued = out.count;
+    for (uint32_t queue = 0; queue < switch_.params().queue_count(); ++queue) {
+      queued += port.output().queued_frames(queue);
+    }
+    out.report.SetQueued(queued);
+  }
+}
+
+// No frame waits for a cable without a link: it would block the buffer of the others.
+void Router::CheckLink(uint32_t number, Output& out) {
+  const bool up = out.port->link().up;
+  const bool was_up = !switch_.port(number).is_down();
+  out.report.SetLink(up);
+  if (up == was_up) return;
+  switch_.SetDown(number, !up);
+  if (up) return;
+  switch_.port(number).OnUnsent(out.count);
+  if (out.count != 0) pool_.Release(out.frames, out.count);
+  out.count = 0;
+  // Another cable may be plugged in meanwhile.
+  out.report.SetNeighbour(std::nullopt);
+  Refuse(number, true);
+}
+
+// A neighbour that is silent for a while stays what it was while the link is up.
+void Router::CheckNeighbour(uint32_t number, Output& out) {
+  const std::optional<LinkPlace>& place = switch_.port(number).link()->neighbour_place();
+  if (!place || switch_.port(number).is_down()) return;
+  const mesh::CableEnd neighbour{
+      .at = {.device = {.mesh = mesh::MeshId(uint32_t{place->mesh}),
+                        .device = mesh::DeviceId(uint32_t{place->device})},
+             .port = mesh::PortId(uint32_t{place->port})},
+      .plane = PlaneIndex(uint32_t{place->plane}),
+      .specification = place->specification};
+  out.report.SetNeighbour(neighbour);
+  const bool refused =
+      mesh::Verify(out.expected->own, out.expected->end, neighbour) != mesh::CableVerdict::kGood;
+  if (refused != out.refused) Refuse(number, refused);
+}
+
+void Router::Refuse(uint32_t number, bool refuse) {
+  outputs_[number].refused = refuse;
+  outputs_[number].report.SetRefused(refuse);
+  switch_.SetRefused(number, refuse);
+}
+
+bool Router::Transmit(uint32_t number, Time now) {
+  Output& out = outputs_[number];
+  const uint32_t count = switch_.Transmit(number, out.frames + out.count, kBurst - out.count, now);
+  out.count += count;
+  if (out.count == 0) {
+    if (switch_.IsIdle(number)) sending_ &= ~(1u << number);
+    return false;
+  }
+  const uint32_t sent = out.port->Give(out.frames, out.count);
+  std::copy(out.frames + sent, out.frames + out.count, out.frames);
+  out.count -= sent;
+  return count != 0 || sent != 0;
+}
+
+void Router::ReleaseEnded() {
+  const auto ended = switch_.ended();
+  if (ended.empty()) return;
+  pool_.Release(ended.data(), static_cast<uint32_t>(ended.size()));
+  switch_.ClearEnded();
+}
+
+void Router::GiveSpares() {
+  Frame* frames[kBurst];
+  for (uint32_t count = 1; count != 0 && switch_.spares_wanted() != 0;) {
+    count = pool_.Allocate(frames, std::min(switch_.spares_wanted(), kBurst));
+    for (uint32_t i = 0; i < count; ++i) switch_.GiveSpare(frames[i]);
+  }
+}
+
+}  // namespace suede

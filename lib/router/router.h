@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The router of one device: moves frames between the device's cables, the centres of its planes and
+// its switch. Owned by one lcore; any thread may read reports and counters.
+#ifndef SUEDE_ROUTER_ROUTER_H_
+#define SUEDE_ROUTER_ROUTER_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "fabric/switch.h"
+#include "mesh/discovery.h"
+#include "port/port.h"
+#include "router/router_report.h"
+
+namespace suede {
+
+class Router {
+ public:
+  // `params`: of a switch with Forwarding::kMesh. `pool`: for frames that end and begin inside;
+  // outlives this object.
+  Router(const mesh::Device& device, const fabric::SwitchParams& params, Port& pool)
+      : device_(device), switch_(params), pool_(pool) {}
+
+  // ---- Set-up, in the order of SwitchParams::ports. `port` outlives this object.
+
+  // A cable by a device of the process, whose end announces itself: frames go over it once it has
+  // announced `expected`.
+  void AddOuterCable(Port* port, const mesh::CableEnd& own, const mesh::DevicePort& expected);
+  // A cable inside the process, or a centre.
+  void AddPort(Port* port) { Add(port); }
+
+  // ---- The lcore.
+
+  // Takes frames of own instances, by the centre with switch port `centre`. Returns the number
+  // taken: the first ones.
+  uint32_t Inject(uint32_t centre, Frame* const* frames, uint32_t count, Time now);
+  // Runs one poll iteration. Returns whether there was work.
+  bool Poll(Time now);
+  // When there is work without further frames; kNever: never.
+  Time deadline(Time now) const { return switch_.deadline(now); }
+
+  fabric::Switch& fabric() { return switch_; }
+
+  // ---- Any thread.
+
+  const mesh::Device& device() const { return device_; }
+  const fabric::Switch& fabric() const { return switch_; }
+  const RouterPortReport& report(uint32_t port) const { return outputs_[port].report; }
+
+ private:
+  static constexpr uint32_t kBurst = 32;
+
+  struct Expected {
+    mesh::CableEnd own;
+    mesh::DevicePort end;
+  };
+  struct Output {
+    explicit Output(Port* of) : port(of) {}
+    Port* const port;
+    std::optional<Expected> expected{};  // of an outer cable
+    bool refused = false;
+    Frame* frames[kBurst] = {};  // that the port has not taken yet
+    uint32_t count = 0;
+    RouterPortReport report{};
+  };
+
+  Output& Add(Port* port);
+  bool Transmit(uint32_t number, Time now);
+  void CheckPorts();
+  void CheckLink(uint32_t number, Output& out);
+  void CheckNeighbour(uint32_t number, Output& out);
+  void Refuse(uint32_t number, bool refuse);
+  void ReleaseEnded();
+  void GiveSpares();
+
+  const mesh::Device device_;
+  fabric::Switch switch_;
+  Port& pool_;
+  std::deque<Output> outputs_;
+  uint32_t sending_ = 0;   // a bit for each port with frames to send,
+  uint32_t speaking_ = 0;  // and for each that may send link frames at any time
+  uint32_t cables_ = 0;    // ports that are no centres
+  Time next_check_{};
+};
+
+}  // namespace suede
+
+#endif  // SUEDE_ROUTER_ROUTER_H_
