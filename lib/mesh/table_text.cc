@@ -18,13 +18,13 @@ std::optional<EntryProblem> ReadEntries(std::span<const std::string> entries, ui
     const std::string& text = entries[i];
     if ((text == kOwn) != (i == own)) {
       return EntryProblem{.entry = i,
-                          .text = StrCat("'", text, "'; write D in entry ", own, " alone")};
+                          .text = StrCat("\"", text, "\"; write D in entry ", own, " alone")};
     }
     if (text == kOwn || text == kNoRoute) continue;
     const auto port = ParseNumber<uint32_t>(text, kMaxPorts - 1);
     if (!port) {
       return EntryProblem{.entry = i,
-                          .text = StrCat("'", text, "' is no port; write 0 to ", kMaxPorts - 1,
+                          .text = StrCat("\"", text, "\" is no port; write 0 to ", kMaxPorts - 1,
                                          ", or . for no route")};
     }
     out.Set(static_cast<uint32_t>(i), PortId(*port));

@@ -116,9 +116,9 @@ const Fault kFaults[] = {
      "devices[1].device: \"X\" is no device; write one as in M0D4"},
     {"{devices: [D, 6], meshes: [D, .]}", "", "devices[0].tables: 1 tables; write 2"},
     {"devices: [D, 2]", "devices: [D, D]",
-     "devices[0].tables[0].devices[1]: 'D'; write D in entry 0 alone"},
+     "devices[0].tables[0].devices[1]: \"D\"; write D in entry 0 alone"},
     {"devices: [D, 2]", "devices: [D, 16]",
-     "devices[0].tables[0].devices[1]: '16' is no port; write 0 to 15, or . for no route"},
+     "devices[0].tables[0].devices[1]: \"16\" is no port; write 0 to 15, or . for no route"},
     {"devices: [D, 2]", "devices: [D, 3]",
      "devices[0].tables[0].devices[1]: M0D0P3 has no cable on plane 0; add it to cables, or "
      "write . for no route"},

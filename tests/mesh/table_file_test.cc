@@ -83,8 +83,8 @@ TEST(TableFile, NamesThePlaceAndTheMendOfAFault) {
   EXPECT_EQ(refusal("[D, 2]", "[D, 16]"),
             "t.yaml:4:18: tables[0].devices[1]: \"16\" is no port; write 0 to 15, or . for no "
             "route");
-  EXPECT_EQ(refusal("meshes", "mesh"),
-            "t.yaml:5:5: tables[0].mesh: unknown key; did you mean meshes?");
+  EXPECT_EQ(refusal("meshes", "meshs"),
+            "t.yaml:5:5: tables[0].meshs: unknown key; did you mean meshes?");
   EXPECT_EQ(refusal("version: 1", "version: 2"),
             "t.yaml:1:10: version: version \"2\" of the format is not known; write version: 1");
 }
