@@ -20,16 +20,16 @@ void Include(std::vector<MetricRow>& rows, std::string_view prefix, const Row& r
 
 }  // namespace
 
-std::vector<MetricRow> LinkMetricRows(std::string_view prefix) {
+std::vector<MetricRow> LinkMetricRows(std::string_view prefix, std::string_view labels) {
   std::vector<MetricRow> rows;
   for (const CounterRow& row : LinkCounterRows()) {
-    Include(rows, prefix, row, MetricType::kCounter, "port");
+    Include(rows, prefix, row, MetricType::kCounter, labels);
   }
   for (const LinkGaugeRow& row : LinkGaugeRows()) {
-    Include(rows, prefix, row, MetricType::kGauge, "port");
+    Include(rows, prefix, row, MetricType::kGauge, labels);
   }
   for (const LinkCreditRow& row : LinkCreditRows()) {
-    Include(rows, prefix, row, MetricType::kGauge, "port vc");
+    Include(rows, prefix, row, MetricType::kGauge, absl::StrCat(std::string(labels), " vc"));
   }
   return rows;
 }

@@ -11,8 +11,8 @@
 
 namespace suede {
 
-// `prefix`: precedes each name, "" or "switch_".
-std::vector<MetricRow> LinkMetricRows(std::string_view prefix);
+// `prefix`: precedes each name, "", "switch_" or "device_". `labels`: those of a port.
+std::vector<MetricRow> LinkMetricRows(std::string_view prefix, std::string_view labels = "port");
 
 // Adds the series of a port, which `labels` names; with `has_credit` also those of cbfc. The
 // counters must outlive the page's last reader.

@@ -1,63 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switch/switch_metric_rows.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_cat.h"
+#include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
 #include "daemon/memif_reports.h"
 #include "daemon/process_metrics.h"
-#include "stats/switch_counters.h"
 
 namespace suede {
-namespace {
-
-constexpr std::string_view kTotal = "_total";
-struct DropFamily {
-  std::string_view prefix;
-  std::string_view family;
-  std::string_view sentence;
-};
-constexpr DropFamily kDropFamilies[] = {
-    {"rx_drop_", "switch_rx_drops_total", "Received frames dropped, by reason"},
-    {"class_drop_", "switch_class_drops_total", "Frames of a class not sent, by reason"},
-};
-
-const DropFamily* FamilyWith(std::string_view counter) {
-  for (const DropFamily& family : kDropFamilies) {
-    if (counter.starts_with(family.prefix)) return &family;
-  }
-  return nullptr;
-}
-
-void Include(std::vector<MetricRow>& rows, const CounterRow& counter, std::string_view labels) {
-  const SwitchMetricName name = SwitchMetricNameOf(counter.name);
-  const auto same = [&](const MetricRow& row) { return row.name == name.family; };
-  if (std::any_of(rows.begin(), rows.end(), same)) return;
-  const DropFamily* const drops = FamilyWith(counter.name);
-  rows.push_back({.name = name.family,
-                  .type = MetricType::kCounter,
-                  .labels = drops != nullptr ? absl::StrCat(std::string(labels), " reason")
-                                             : std::string(labels),
-                  .sentence = std::string(drops != nullptr ? drops->sentence : counter.sentence)});
-}
-
-}  // namespace
-
-SwitchMetricName SwitchMetricNameOf(std::string_view counter) {
-  const DropFamily* const family = FamilyWith(counter);
-  if (family == nullptr) return {absl::StrCat("switch_", std::string(counter)), {}};
-  std::string_view reason = counter.substr(family->prefix.size());
-  reason.remove_suffix(kTotal.size());
-  return {std::string(family->family), reason};
-}
-
 std::vector<MetricRow> SwitchOwnMetricRows() {
   constexpr MetricType kGauge = MetricType::kGauge;
   constexpr char kOfQueue[] = "port class";
-  std::vector<MetricRow> rows;
-  for (const CounterRow& row : SwitchPortRows()) Include(rows, row, "port");
-  for (const CounterRow& row : SwitchClassRows()) Include(rows, row, kOfQueue);
   const std::vector<MetricRow> own = {
       {"switch_link_up", kGauge, "port", "1 where the link is up"},
       {"switch_link_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},
@@ -81,7 +33,8 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
       {"switch_buffer_most_headroom_used_bytes", kGauge, "",
        "Max of them since the start or queues.reset"},
   };
-  return Joined({rows, LinkMetricRows("switch_"), MemifMetricRows("switch_"), own});
+  return Joined({FabricMetricRows("switch_", "port"), LinkMetricRows("switch_"),
+                 MemifMetricRows("switch_"), own});
 }
 
 std::vector<MetricRow> SwitchMetricRows() {

@@ -16,14 +16,6 @@ std::vector<MetricRow> SwitchMetricRows();
 // Without those common to all daemons.
 std::vector<MetricRow> SwitchOwnMetricRows();
 
-// The metric of a counter of lib/stats/switch_counters.h, e.g. class_drop_tail_total is
-// switch_class_drops_total{reason="tail"}.
-struct SwitchMetricName {
-  std::string family;
-  std::string_view reason;  // empty: the family has no such label
-};
-SwitchMetricName SwitchMetricNameOf(std::string_view counter);
-
 }  // namespace suede
 
 #endif  // SUEDE_APP_SWITCH_SWITCH_METRIC_ROWS_H_

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/drop_event.h"
+#include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
 #include "daemon/memif_reports.h"
 #include "switch/address_text.h"
@@ -15,15 +17,9 @@ namespace {
 using fabric::kClasses;
 
 void Set(MetricCell* cell, uint64_t value) { cell->store(value, std::memory_order_relaxed); }
-constexpr uint32_t kRepliesPerSecond = 10;                                       // at most
-constexpr std::string_view kWaitCauses[] = {"down", "pause", "credit", "rate"};  // by WaitCause
+constexpr uint32_t kRepliesPerSecond = 10;  // at most
 
 bool IsSet(const MetricCell* cell) { return cell->load(std::memory_order_relaxed) != 0; }
-
-MetricLabels With(MetricLabels labels, std::string_view reason) {
-  if (!reason.empty()) labels.emplace_back("reason", std::string(reason));
-  return labels;
-}
 
 }  // namespace
 
@@ -51,11 +47,7 @@ void SwitchObserver::AddPort(uint32_t port) {
                   [link] { return link().speed_bps / 8; });
   page_.NewSample("switch_port_up", labels,
                   [m = management_, port] { return uint64_t{m->port_up(port)}; });
-  for (size_t i = 0; i < SwitchPortRows().size(); ++i) {
-    const SwitchMetricName name = SwitchMetricNameOf(SwitchPortRows()[i].name);
-    page_.Add(name.family, With(labels, name.reason),
-              &switch_->port(port).counters().Cell(static_cast<SwitchPortCounter>(i)));
-  }
+  AddFabricMetrics(page_, "switch_", labels, switch_->port(port), (1u << kClasses) - 1);
   // Only ports with a link end have these series.
   if (const LinkEnd* const end = switch_->port(port).link(); end != nullptr) {
     AddLinkMetrics(page_, "switch_", labels, end->counters(),
@@ -67,11 +59,6 @@ void SwitchObserver::AddPort(uint32_t port) {
   for (uint32_t c = 0; c < kClasses; ++c) {
     MetricLabels of_class = labels;
     of_class.emplace_back("class", absl::StrCat(c));
-    for (size_t i = 0; i < SwitchClassRows().size(); ++i) {
-      const SwitchMetricName name = SwitchMetricNameOf(SwitchClassRows()[i].name);
-      page_.Add(name.family, With(of_class, name.reason),
-                &switch_->port(port).counters(c).Cell(static_cast<SwitchClassCounter>(i)));
-    }
     const size_t queue = size_t{port} * kClasses + c;
     const auto add = [&](std::string_view name, auto field, CellUnit unit = CellUnit::kPlain) {
       return page_.NewSample(
@@ -147,16 +134,12 @@ void SwitchObserver::RaiseDrops(EventKind kind, uint32_t port, const fabric::Dro
   const fabric::Forwarding forwarding = switch_->params().forwarding;
   const bool by_mac =
       forwarding == fabric::Forwarding::kMac || forwarding == fabric::Forwarding::kIp;
-  std::vector<EventValue> values{
-      {EventField::kPort, management_->options().ports[port].name},
-      {EventField::kClass, drop.traffic_class},
-      {EventField::kDestination,
-       by_mac ? MacText(drop.destination) : absl::StrCat(drop.destination)},
-      {EventField::kCount, count}};
-  if (kind == EventKind::kAgeDrops) {
-    values.emplace_back(EventField::kReason, kWaitCauses[static_cast<size_t>(drop.cause)]);
-  }
-  management_->Events().Raise(kind, std::move(values));
+  management_->Events().Raise(
+      kind, DropEventValues(kind, {.port = management_->options().ports[port].name,
+                                   .destination = by_mac ? MacText(drop.destination)
+                                                         : absl::StrCat(drop.destination),
+                                   .count = count,
+                                   .note = drop}));
 }
 
 std::vector<std::string> SwitchObserver::Obstacles() const {

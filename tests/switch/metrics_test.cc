@@ -35,7 +35,7 @@ std::string SwitchReasonsAsMarkdown() {
   ReasonTables tables;
   const auto add = [&](std::span<const CounterRow> rows) {
     for (const CounterRow& row : rows) {
-      const SwitchMetricName name = SwitchMetricNameOf(row.name);
+      const FabricMetricName name = FabricMetricNameOf("switch_", row.name);
       if (!name.reason.empty()) tables.Add(name.family, name.reason, row.sentence);
     }
   };
