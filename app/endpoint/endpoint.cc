@@ -13,10 +13,27 @@
 #include "daemon/lcore_idle.h"
 #include "dpdk/crc.h"
 #include "endpoint/pipeline_params.h"
+#include "endpoint/router_params.h"
 #include "preflight/preflight.h"
 #include "wire/rcrc.h"
 
 namespace suede {
+
+namespace {
+
+// The work of an lcore that runs devices.
+struct BoardAndPipeline {
+  Board& board;
+  Pipeline& pipeline;
+
+  void CountCycles(bool busy, uint64_t cycles) { pipeline.CountCycles(busy, cycles); }
+  bool Poll(Time now) {
+    const bool routed = board.Poll(now);
+    return pipeline.Poll(now) || routed;
+  }
+};
+
+}  // namespace
 
 std::string EalFilePrefix(const Config& config) { return absl::StrCat("suede_", config.name); }
 
@@ -29,6 +46,10 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config,
   if (absl::Status status = endpoint->AddWaitPollers(); !status.ok()) return status;
   endpoint->administration_ = std::make_unique<Administration>(endpoint.get());
   endpoint->watch_ = std::make_unique<Watch>(endpoint.get());
+  if (endpoint->boards_ != nullptr) {
+    endpoint->devices_ =
+        std::make_unique<DeviceWatch>(endpoint->config_, *endpoint->boards_, endpoint->events_);
+  }
   return endpoint;
 }
 
@@ -39,6 +60,7 @@ Endpoint::Endpoint(const Config& config, Log log) : config_(config), log_(std::m
 Endpoint::~Endpoint() {
   Stop();
   built_.reset();
+  boards_.reset();
   seal_agreements_.reset();
   seal_keys_.reset();
   for (const auto& port : ports_) port->Close();
@@ -52,7 +74,7 @@ absl::Status Endpoint::BeginEal() {
                  .lcores = config_.lcores,
                  .pool_bytes = PoolBytesOf(config_)};
   for (const PortConfig& port : config_.ports) {
-    needs.devices.push_back(port.device);
+    needs.devices.push_back(DeviceOf(port));
   }
   const absl::StatusOr<std::string> arguments = StartEalFor(needs, log_);
   if (!arguments.ok()) return arguments.status();
@@ -68,7 +90,9 @@ void Endpoint::Adopt(Config config) { config_ = std::move(config); }
 std::vector<uint64_t> Endpoint::PoolBytesOf(const Config& config) {
   std::vector<uint64_t> bytes;
   for (uint32_t p = 0; p < config.ports.size(); ++p) {
-    bytes.push_back(PoolBytes(PortOptionsOf(config, p)));
+    const PortOptions options = PortOptionsOf(config, p);
+    const bool has_pool = options.pool.empty() || config.ports[p].plane == 0;
+    bytes.push_back(has_pool ? PoolBytes(options) : 0);
   }
   return bytes;
 }
@@ -108,6 +132,7 @@ absl::StatusOr<uint32_t> Endpoint::ReloadSecrets() {
 
 void Endpoint::Tick() {
   watch_->Tick();
+  if (devices_ != nullptr) devices_->Check();
   const auto now_s = static_cast<int64_t>(std::time(nullptr));
   const std::optional<uint32_t> secrets = seal_keys_->Tick(*built_, config_.partition, now_s);
   if (secrets) events_.Raise(EventKind::kSecretsChanged, {{EventField::kCount, *secrets}});
@@ -141,8 +166,13 @@ void Endpoint::BuildPipelines() {
                        .mac = port.mac(),
                        .max_frame_bytes = port.max_frame_bytes(),
                        .speed_bps = port.link().speed_bps});
-    const auto pairs = static_cast<uint32_t>(PairsOf(config_, p).size());
+    const auto users = static_cast<uint32_t>(PairsOf(config_, p).size());
+    const uint32_t pairs = IsOfCable(config_, p) ? 1 : users;
     for (uint32_t pair = 0; pair < pairs; ++pair) devices[p].pairs.push_back(&port.pair(pair));
+  }
+  if (!config_.devices.empty()) {
+    boards_ = std::make_unique<EndpointBoards>(config_, devices, DrawSecret);
+    devices = boards_->PipelineDevices(config_, std::move(devices));
   }
   built_ =
       std::make_unique<EndpointPipelines>(config_, devices, DrawSecret, seal_keys_->libraries());
@@ -172,7 +202,13 @@ absl::Status Endpoint::Start() {
     const LcoreConfig& lcore = config_.lcores[l];
     const absl::Status status = LaunchOnCpu(lcore.cpu, [this, l, idle = ToIdle(lcore.idle)] {
       LcoreWaiter waiter;
-      RunLoop(pipeline(l), *clock_, waiter, idle, stop_);
+      Board* const board = boards_ != nullptr ? boards_->board(l) : nullptr;
+      if (board != nullptr) {
+        BoardAndPipeline both{.board = *board, .pipeline = pipeline(l)};
+        RunLoop(both, *clock_, waiter, idle, stop_);
+      } else {
+        RunLoop(pipeline(l), *clock_, waiter, idle, stop_);
+      }
       return 0;
     });
     if (!status.ok()) return status;

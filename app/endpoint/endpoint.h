@@ -19,6 +19,8 @@
 #include "dpdk/eal.h"
 #include "dpdk/lcores.h"
 #include "endpoint/administration.h"
+#include "endpoint/device_watch.h"
+#include "endpoint/endpoint_boards.h"
 #include "endpoint/endpoint_pipelines.h"
 #include "endpoint/seal_agreements.h"
 #include "endpoint/seal_keys.h"
@@ -97,6 +99,9 @@ class Endpoint {
 
   // Returns the pauses of Config::ports[port] if it has pfc: software; else null.
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
+  // Returns null without devices.
+  const EndpointBoards* boards() const { return boards_.get(); }
+  const DeviceWatch* devices() const { return devices_.get(); }
   // Returns null without sealing.tls.
   const SealAgreements* seal_agreements() const { return seal_agreements_.get(); }
   // Returns the counters of the port's link end (docs/link.md); null if the port has none.
@@ -139,6 +144,7 @@ class Endpoint {
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   std::unique_ptr<SealKeys> seal_keys_;
   std::vector<std::unique_ptr<WaitPoller>> wait_pollers_;  // of each lcore
+  std::unique_ptr<EndpointBoards> boards_;                 // null without devices
   std::unique_ptr<EndpointPipelines> built_;
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};
@@ -146,6 +152,7 @@ class Endpoint {
   std::unique_ptr<SealAgreements> seal_agreements_;  // null without sealing.tls
   std::unique_ptr<Administration> administration_;
   std::unique_ptr<Watch> watch_;
+  std::unique_ptr<DeviceWatch> devices_;  // null without devices
 };
 
 }  // namespace suede

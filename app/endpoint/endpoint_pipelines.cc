@@ -86,7 +86,8 @@ void EndpointPipelines::JoinLcores(const Config& config, uint32_t p) {
     if (lcores.empty() || lcores.back().lcore != place.lcore) lcores.push_back(place);
   }
   const auto count = static_cast<uint32_t>(lcores.size());
-  if (count < 2) return;
+  // A frame that a centre delivers is for its own lcore.
+  if (count < 2 || IsCentre(config.ports[p])) return;
   std::vector<HandoverRing*> rings(count * count);  // [from * count + to]
   for (uint32_t i = 0; i < rings.size(); ++i) {
     if (i / count == i % count) continue;

@@ -157,6 +157,16 @@ std::vector<PortView> Management::Ports() {
   return all;
 }
 
+std::vector<DeviceView> Management::Devices() {
+  const DeviceWatch* const devices = endpoint_->devices();
+  return devices != nullptr ? devices->Devices() : std::vector<DeviceView>();
+}
+
+std::vector<CableView> Management::Cables() {
+  const DeviceWatch* const devices = endpoint_->devices();
+  return devices != nullptr ? devices->Cables() : std::vector<CableView>();
+}
+
 std::vector<PeerView> Management::Peers() {
   const Config& config = endpoint_->config();
   std::vector<PeerView> all;

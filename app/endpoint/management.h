@@ -63,6 +63,8 @@ class Management final : public DaemonManagement<EndpointView> {
   std::vector<InstanceView> Instances() override;
   std::vector<PortView> Ports() override;
   std::vector<PeerView> Peers() override;
+  std::vector<DeviceView> Devices() override;
+  std::vector<CableView> Cables() override;
   std::vector<ClientView> Clients() override;
   std::vector<WindowView> Windows() override;
   std::vector<CounterSetView> Counters(CounterScope scope) override;

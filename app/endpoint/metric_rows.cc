@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/metric_rows.h"
 
+#include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
 #include "daemon/memif_reports.h"
 #include "daemon/process_metrics.h"
@@ -70,6 +71,14 @@ std::vector<MetricRow> SealingRows() {
   };
 }
 
+std::vector<MetricRow> DeviceRows() {
+  return {
+      {"device_cable_up", kGauge, "device port", "1 where frames go over the cable"},
+      {"device_queued_frames", kGauge, "device port",
+       "Frames that wait for the cable, or for the device itself"},
+  };
+}
+
 std::vector<MetricRow> ClientRows() {
   return {{"clients", kGauge, "state", "Client processes by state, as clients.list has them"},
 #define SUEDE_SOCKET_ROW(id, name, sentence) {name, kCounter, "", sentence},
@@ -80,9 +89,15 @@ std::vector<MetricRow> ClientRows() {
 
 }  // namespace
 
-std::vector<MetricRow> AllMetricRows() {
+std::vector<MetricRow> OwnMetricRows() {
   return Joined({ProcessMetricRows(), StatsMetricRows(), InstanceRows(), PortRows(), SealingRows(),
-                 ClientRows(), ManagementMetricRows()});
+                 ClientRows(), DeviceRows(), ManagementMetricRows()});
+}
+
+std::vector<MetricRow> AllMetricRows() {
+  constexpr char kOfPort[] = "device port";
+  return Joined(
+      {OwnMetricRows(), FabricMetricRows("device_", kOfPort), LinkMetricRows("device_", kOfPort)});
 }
 
 std::vector<MetricRow> PeerMetricRows() {

@@ -11,6 +11,8 @@ namespace suede {
 
 // In the order of the page.
 std::vector<MetricRow> AllMetricRows();
+// Without the metrics of devices that a switch has, too, as switch_ in place of device_.
+std::vector<MetricRow> OwnMetricRows();
 
 // The metrics of /metrics?peers=1, one series each per connection.
 std::vector<MetricRow> PeerMetricRows();

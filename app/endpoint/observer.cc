@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
 #include "daemon/memif_reports.h"
 #include "endpoint/metric_rows.h"
 #include "endpoint/pipeline_params.h"
+#include "endpoint/router_params.h"
 
 namespace suede {
 namespace {
@@ -47,6 +49,7 @@ Observer::Observer(Endpoint* endpoint, const ClientService* clients, const Manag
   AddPorts();
   AddSealing();
   AddClients();
+  AddDevices();
   Tick();
 }
 
@@ -179,6 +182,37 @@ void Observer::AddClients() {
   page_.NewSample(name, {}, &clients_->server().counters().id);
   SUEDE_SHM_COUNTERS(SUEDE_SHM_COUNTER_CELL)
 #undef SUEDE_SHM_COUNTER_CELL
+}
+
+// Only endpoints with devices of a mesh have these series. A port is named by its number, as in
+// P2, and a centre by its plane.
+void Observer::AddDevices() {
+  const EndpointBoards* const boards = endpoint_->boards();
+  const Config& config = endpoint_->config();
+  for (uint32_t d = 0; boards != nullptr && d < config.devices.size(); ++d) {
+    const Router& router = boards->router(d);
+    const std::vector<DeviceCable> cables = DeviceCablesOf(config, d);
+    const fabric::SwitchParams& params = router.fabric().params();
+    uint32_t classes = 0;
+    for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+      if (params.of_class[c].credits != 0) classes |= 1u << c;
+    }
+    for (uint32_t p = 0; p < params.ports.size(); ++p) {
+      const bool is_cable = p < cables.size();
+      const MetricLabels labels{{"device", NameOf(router.device())},
+                                {"port", is_cable ? absl::StrCat("P", uint32_t{cables[p].own.port})
+                                                  : absl::StrCat("plane", params.ports[p].plane)}};
+      const fabric::SwitchPort& port = router.fabric().port(p);
+      AddFabricMetrics(page_, "device_", labels, port, classes);
+      page_.NewSample("device_queued_frames", labels,
+                      [report = &router.report(p)] { return report->queued(); });
+      if (!is_cable) continue;
+      page_.NewSample("device_cable_up", labels,
+                      [report = &router.report(p)] { return uint64_t{report->routes()}; });
+      if (port.link() == nullptr) continue;
+      AddLinkMetrics(page_, "device_", labels, port.link()->counters(), port.credit() != nullptr);
+    }
+  }
 }
 
 // Without sealing.tls there are none of these series.

@@ -67,6 +67,7 @@ class Observer final : public DaemonObserver {
   void AddPauses(uint32_t port, const MetricLabels& labels);
   void AddSealing();
   void AddClients();
+  void AddDevices();
   // Whether the link of a port is down that is needed: some instance on it has no other port with a
   // link, or no instance is on it.
   bool IsMissed(size_t port) const;

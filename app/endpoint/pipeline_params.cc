@@ -8,6 +8,7 @@
 
 #include "base/big_endian.h"
 #include "config/link_config.h"
+#include "endpoint/router_params.h"
 #include "link/credit_gate.h"
 #include "link/staged_burst.h"
 #include "wire/frame_builder.h"
@@ -193,6 +194,12 @@ std::vector<PairUse> PairsOf(const Config& config, uint32_t port) {
     if (pair == pairs.end()) pair = pairs.insert(pair, {.lcore = instance.lcore, .instances = {}});
     pair->instances.push_back(i);
   }
+  for (const DeviceConfig& device : config.devices) {
+    if (!IsCentre(config.ports[port])) break;
+    if (std::ranges::find(pairs, device.lcore, &PairUse::lcore) == pairs.end()) {
+      pairs.push_back({.lcore = device.lcore, .instances = {}});
+    }
+  }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const PairUse& a, const PairUse& b) { return a.lcore < b.lcore; });
   return pairs;
@@ -255,7 +262,7 @@ SteeringPlan SteeringPlanOf(const Config& config, uint32_t p, const std::vector<
       .ether_type = by_ip ? uint16_t{0} : EtherTypeOf(port.encapsulation, port.ether_type),
       .udp_port = by_ip ? port.udp_port : uint16_t{0},
       .tagged = port.vid.has_value()};
-  if (pairs.size() < 2) return plan;
+  if (pairs.size() < 2 || IsCentre(port)) return plan;
   for (uint32_t queue = 0; queue < pairs.size(); ++queue) {
     for (const uint32_t instance : pairs[queue].instances) {
       for (const InstancePort& at : config.instances[instance].ports) {
@@ -328,7 +335,30 @@ std::optional<DevicePfc> DevicePfcOf(const Config& config, const PortConfig& por
   return DevicePfc{.classes = static_cast<uint8_t>(classes), .quanta = config.pfc.quanta};
 }
 
+// The ports of devices have one pool: a frame that one receives leaves by another, and is held in
+// routers.
+void SharePool(const Config& config, PortOptions& options) {
+  options.pool = "frames_mesh";
+  uint64_t frames = RouterFramesOf(config);
+  for (uint32_t p = 0; p < config.ports.size(); ++p) {
+    const PortConfig& port = config.ports[p];
+    if (!IsCentre(port) && !IsOfCable(config, p)) continue;
+    PortUse use = UseOf(config, p);
+    use.queue_pairs = use.lcores =
+        std::max<uint32_t>(1, static_cast<uint32_t>(PairsOf(config, p).size()));
+    frames += FramesNeeded(use) + port.rx_descriptors + port.tx_descriptors;
+    options.pool_frame_bytes =
+        std::max(options.pool_frame_bytes, kEthernetBytes + port.mtu_bytes + kLinkShimBytes);
+  }
+  options.pool_frames = static_cast<uint32_t>(frames);
+}
+
 }  // namespace
+
+std::string DeviceOf(const PortConfig& port) {
+  if (!IsCentre(port)) return port.device;
+  return "net_null_mesh" + std::to_string(*port.plane) + ",no-rx=1";
+}
 
 PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   const PortConfig& port = config.ports[p];
@@ -345,27 +375,29 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
   if (has_shim) use.link_frames = config.llr.window_frames + kBurst;
   if (port.cbfc == OnOff::kOn) use.link_frames += CreditGate::kMaxWaiting;
   const bool takes_pfc = port.pfc == PortConfig::Pfc::kSoftware;
-  return {.name = port.name,
-          .device = port.device,
-          .socket_mode = port.socket_mode,
-          .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
-          .frame_bytes =
-              std::max<uint32_t>(kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes + shim_bytes),
-          .lcores = static_cast<uint16_t>(use.lcores),
-          .queue_pairs = static_cast<uint16_t>(use.queue_pairs),
-          .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
-          .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
-          .mac = port.mac,
-          .addresses = MacsOfInstances(config, p),
-          .promiscuous = TraitsOf(port.encapsulation).macs == MacKind::kOther,
-          .groups = GroupsOf(PortParamsOf(config, port, {}).link, takes_pfc),
-          .sends_udp6 = port.encapsulation == PortConfig::Encapsulation::kUdp6,
-          .takes_mac_control = takes_pfc,
-          .vid = port.tap ? std::nullopt : port.vid,
-          .steering = SteeringPlanOf(config, p, pairs),
-          .numa_node = -1,
-          .pool_frames = FramesNeeded(use),
-          .pfc = DevicePfcOf(config, port)};
+  PortOptions options{.name = port.name,
+                      .device = DeviceOf(port),
+                      .socket_mode = port.socket_mode,
+                      .mtu = static_cast<uint16_t>(port.mtu_bytes + shim_bytes),
+                      .frame_bytes = std::max<uint32_t>(
+                          kMinFrameBytes, 14 + tag_bytes + port.mtu_bytes + shim_bytes),
+                      .lcores = static_cast<uint16_t>(use.lcores),
+                      .queue_pairs = static_cast<uint16_t>(use.queue_pairs),
+                      .rx_descriptors = static_cast<uint16_t>(port.rx_descriptors),
+                      .tx_descriptors = static_cast<uint16_t>(port.tx_descriptors),
+                      .mac = port.mac,
+                      .addresses = MacsOfInstances(config, p),
+                      .promiscuous = TraitsOf(port.encapsulation).macs == MacKind::kOther,
+                      .groups = GroupsOf(PortParamsOf(config, port, {}).link, takes_pfc),
+                      .sends_udp6 = port.encapsulation == PortConfig::Encapsulation::kUdp6,
+                      .takes_mac_control = takes_pfc,
+                      .vid = port.tap ? std::nullopt : port.vid,
+                      .steering = SteeringPlanOf(config, p, pairs),
+                      .numa_node = -1,
+                      .pool_frames = FramesNeeded(use),
+                      .pfc = DevicePfcOf(config, port)};
+  if (IsCentre(port) || IsOfCable(config, p)) SharePool(config, options);
+  return options;
 }
 
 std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig& instance,

@@ -46,6 +46,8 @@ std::vector<PairUse>::const_iterator PairOf(const std::vector<PairUse>& pairs, u
 // Returns the addresses of an lcore's instances on the port.
 std::vector<NetAddress> AddressesOf(const Config& config, uint32_t port, uint32_t lcore);
 
+// Returns the device of the port as DPDK names it.
+std::string DeviceOf(const PortConfig& port);
 // Returns the options of Config::ports[port].
 PortOptions PortOptionsOf(const Config& config, uint32_t port);
 // Returns how the device is to steer frames; without addresses if the port has one queue pair.

@@ -12,6 +12,8 @@ namespace {
 constexpr Member kInstancesResult[] = {ListOf<InstanceView>("instances")};
 constexpr Member kPortsResult[] = {ListOf<PortView>("ports")};
 constexpr Member kPeersResult[] = {ListOf<PeerView>("peers")};
+constexpr Member kDevicesResult[] = {ListOf<DeviceView>("devices")};
+constexpr Member kCablesResult[] = {ListOf<CableView>("cables")};
 constexpr Member kClientsResult[] = {ListOf<ClientView>("clients")};
 constexpr Member kWindowsResult[] = {ListOf<WindowView>("windows")};
 constexpr Method kEndpointMethods[] = {
@@ -20,6 +22,10 @@ constexpr Method kEndpointMethods[] = {
         "ports.list", "Network ports, their links and their frame pools."),
     RowsMethod<&EndpointView::Peers, kPeersResult>(
         "peers.list", "Addresses of peers: one entry for each port that reaches one."),
+    RowsMethod<&EndpointView::Devices, kDevicesResult>(
+        "devices.list", "Routing tables of the devices of a mesh (mesh.md)."),
+    RowsMethod<&EndpointView::Cables, kCablesResult>(
+        "cables.list", "Ends of cables at own devices, and the neighbours found there."),
     RowsMethod<&EndpointView::Clients, kClientsResult>("clients.list", "Client processes."),
     RowsMethod<&EndpointView::Windows, kWindowsResult>(
         "windows.list", "Windows of memory of clients whose targets the lcores serve."),

@@ -54,6 +54,33 @@ struct PortView {
   X(bool, resolving, .Note("the MAC address is to be learnt and not known yet"))
 SUEDE_ROW_STRUCT(PeerView, SUEDE_PEER_ROW);
 
+// A routing table of a device of a mesh.
+#define SUEDE_DEVICE_ROW(X)                                          \
+  X(std::string, device, .Note("as in M0D4"))                        \
+  X(uint32_t, plane, .Note("its number"))                            \
+  X(uint32_t, lcore, .Note("CPU of the lcore that runs the device")) \
+  X(uint32_t, epoch, .Note("of the routing table: number of the set"))
+SUEDE_ROW_STRUCT(DeviceView, SUEDE_DEVICE_ROW);
+
+// An end of a cable at an own device.
+#define SUEDE_CABLE_ROW(X)                                                                        \
+  X(std::string, from, .Note("port of the own device, as in M0D4P2"))                             \
+  X(std::string, to, .Note("port to which the cable should lead"))                                \
+  X(uint32_t, plane, .Note("its number"))                                                         \
+  X(std::optional<std::string>, port, .OrNull("inside the endpoint"))                             \
+  X(std::string_view, state,                                                                      \
+    .OneOf("up|down|silent|wrong")                                                                \
+        .Note(                                                                                    \
+            "silent: the neighbour has announced no place; wrong: the cable leads elsewhere, or " \
+            "the other end follows another specification. No frame goes over either"))            \
+  X(std::optional<std::string>, neighbour,                                                        \
+    .Note("port to which the cable leads").OrNull("not known"))                                   \
+  X(std::optional<uint32_t>, neighbour_plane, .OrNull("not known"))                               \
+  X(std::string, specification, .Note("hash of the own specification"))                           \
+  X(std::optional<std::string>, neighbour_specification, .OrNull("not known"))                    \
+  X(uint64_t, queued_frames, .Note("that wait for the cable"))
+SUEDE_ROW_STRUCT(CableView, SUEDE_CABLE_ROW);
+
 #define SUEDE_CLIENT_ROW(X)                                                                       \
   X(uint64_t, id)                                                                                 \
   X(int64_t, pid)                                                                                 \

@@ -53,6 +53,8 @@ class EndpointView : public DaemonView {
   virtual std::vector<InstanceView> Instances() = 0;
   virtual std::vector<PortView> Ports() = 0;
   virtual std::vector<PeerView> Peers() = 0;
+  virtual std::vector<DeviceView> Devices() = 0;
+  virtual std::vector<CableView> Cables() = 0;
   virtual std::vector<ClientView> Clients() = 0;
   virtual std::vector<WindowView> Windows() = 0;
   virtual Question<ConnectionsView> Connections(const ConnectionQuery& query) = 0;

@@ -27,7 +27,7 @@ constexpr EventRow kRows[kEventKinds] = {
 }  // namespace event_rows
 constexpr std::span<const EventRow> kEventRows = event_rows::kRows;
 
-constexpr auto kFirstSwitchField = static_cast<size_t>(EventField::kClass);
+constexpr auto kFirstSwitchField = static_cast<size_t>(EventField::kDirection);
 
 }  // namespace
 

@@ -49,13 +49,15 @@ std::string_view NameOf(EventSeverity severity);
   X(Percent, "percent", Integer, "Percentage of the time that the lcore ran.")                    \
   X(Source, "source", Text, "The place of the loss: the lcore, or the kind that came too often.") \
   X(Count, "count", Integer, "Number of lost events, or of frames.")                              \
-  X(Version, "version", Text, "Version of the daemon.")
+  X(Version, "version", Text, "Version of the daemon.")                                           \
+  X(Cable, "cable", Text, "Port of an own device, as in M0D4P2.")                                 \
+  X(Expected, "expected", Text, "Port to which the cable should lead.")                           \
+  X(Class, "class", Integer, "Class of traffic.")                                                 \
+  X(Destination, "destination", Text, "Destination of the frame: forwarding or MAC address.")
 
 // Additional fields, of a switch's events.
-#define SUEDE_SWITCH_EVENT_FIELDS(X)                                                          \
-  X(Class, "class", Integer, "Class of traffic.")                                             \
-  X(Direction, "direction", Text, "Direction of the port: in, out or both.")                  \
-  X(Destination, "destination", Text, "Destination of the frame: forwarding or MAC address.") \
+#define SUEDE_SWITCH_EVENT_FIELDS(X)                                         \
+  X(Direction, "direction", Text, "Direction of the port: in, out or both.") \
   X(Setting, "setting", Text, "The setting as impair.set has it; clear: all of it.")
 
 enum class EventField : uint8_t {
@@ -208,28 +210,35 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
     "A client got no place, or its request was refused.", kPid, kUid, kReason)                     \
   X(ManagementLimit, "management_limit", Warning, "management", 5,                                 \
     "A management connection met a limit.", kLimit, kPid, kUid, kReason)                           \
+  X(CableVerified, "cable_verified", Info, "mesh", 20,                                             \
+    "A cable of a device leads to the port that it should: frames go over it.", kCable, kExpected) \
+  X(CableWrong, "cable_wrong", Error, "mesh", 20,                                                  \
+    "A cable of a device leads to another port than it should, or the other end follows another "  \
+    "specification: no frame goes over it.",                                                       \
+    kCable, kExpected, kReason)                                                                    \
+  X(HopLimitDrops, "hop_limit_drops", Warning, "fabric", 5,                                        \
+    "Frames that a switch or a device received by a port had no hop left and were dropped, as in " \
+    "a loop of the tables or with too small a hop_limit. Class and destination are those of the "  \
+    "last one.",                                                                                   \
+    kPort, kClass, kDestination, kCount)                                                           \
+  X(AgeDrops, "age_drops", Warning, "fabric", 5,                                                   \
+    "Frames that were to leave by a port waited for longer than max_wait_us and were dropped. "    \
+    "Class, destination and cause are those of the last one.",                                     \
+    kPort, kClass, kDestination, kReason, kCount)                                                  \
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 
 // Events of a switch only.
-#define SUEDE_SWITCH_EVENTS(X)                                                                  \
-  X(ImpairmentSet, "impairment_set", Info, "impair", 50,                                        \
-    "An impairment of a port was set or cleared through the management socket.", kPort,         \
-    kDirection, kSetting, kPid, kUid)                                                           \
-  X(StormBegan, "storm_began", Warning, "pfc", 20,                                              \
-    "The peer of a port has paused a class, or returned no credit for it, for too long: its "   \
-    "frames for that port are dropped.",                                                        \
-    kPort, kClass)                                                                              \
-  X(StormEnded, "storm_ended", Info, "pfc", 20, "The peer of a port lets a class go again.",    \
-    kPort, kClass)                                                                              \
-  X(HopLimitDrops, "hop_limit_drops", Warning, "switch", 5,                                     \
-    "Frames that a port received had no hop left and were dropped, as in a loop of the tables " \
-    "or with too small a hop_limit. Class and destination are those of the last one.",          \
-    kPort, kClass, kDestination, kCount)                                                        \
-  X(AgeDrops, "age_drops", Warning, "switch", 5,                                                \
-    "Frames that were to leave by a port waited for longer than classes.of[].max_wait_us and "  \
-    "were dropped. Class, destination and cause are those of the last one.",                    \
-    kPort, kClass, kDestination, kReason, kCount)
+#define SUEDE_SWITCH_EVENTS(X)                                                                \
+  X(ImpairmentSet, "impairment_set", Info, "impair", 50,                                      \
+    "An impairment of a port was set or cleared through the management socket.", kPort,       \
+    kDirection, kSetting, kPid, kUid)                                                         \
+  X(StormBegan, "storm_began", Warning, "pfc", 20,                                            \
+    "The peer of a port has paused a class, or returned no credit for it, for too long: its " \
+    "frames for that port are dropped.",                                                      \
+    kPort, kClass)                                                                            \
+  X(StormEnded, "storm_ended", Info, "pfc", 20, "The peer of a port lets a class go again.",  \
+    kPort, kClass)
 
 enum class EventKind : uint8_t {
 #define SUEDE_EVENT_ID(id, name, severity, component, per_s, sentence, ...) k##id,

@@ -63,6 +63,22 @@ class FakeEndpoint : public EndpointWithChanges {
     for (uint32_t i = 0; i < further_peers; ++i) all.push_back({.xpu = 100 + i, .port = "p0"});
     return all;
   }
+  std::vector<DeviceView> Devices() override {
+    return {{.device = "M0D1", .plane = 0, .lcore = 2, .epoch = 1}};
+  }
+  std::vector<CableView> Cables() override {
+    return {{.from = "M0D1P2",
+             .to = "M1D0P4",
+             .plane = 0,
+             .port = "p0",
+             .state = "wrong",
+             .neighbour = "M1D1P4",
+             .neighbour_plane = 0,
+             .specification = "0x0123456789ab",
+             .neighbour_specification = "0x0123456789ab",
+             .queued_frames = 3},
+            {.from = "M0D1P3", .to = "M0D2P1", .state = "silent", .specification = "0"}};
+  }
   std::vector<ClientView> Clients() override {
     return {{.id = 1, .pid = 42, .uid = 1000, .queues = 2, .state = "open"}};
   }

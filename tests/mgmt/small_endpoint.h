@@ -18,6 +18,8 @@ class SmallEndpoint : public EndpointWithChanges {
   std::vector<InstanceView> Instances() override { return {{.xpu = 1}}; }
   std::vector<PortView> Ports() override { return {{.name = "p0"}}; }
   std::vector<PeerView> Peers() override { return {}; }
+  std::vector<DeviceView> Devices() override { return {{.device = "M0D1"}}; }
+  std::vector<CableView> Cables() override { return {{.from = "M0D1P2"}}; }
   std::vector<ClientView> Clients() override { return {}; }
   std::vector<WindowView> Windows() override { return {{.client = 1, .window = 7}}; }
   std::vector<CounterSetView> Counters(CounterScope) override {
