@@ -45,6 +45,10 @@ TEST(MeshAddress, HasANameForAPlace) {
                            "M-1D2", "M1D2 ", "m1d2"}) {
     EXPECT_FALSE(ParseDevice(text)) << text;
   }
+  EXPECT_EQ(ParseDevicePort("M3D14P15"), (DevicePort{.device = device, .port = 15}));
+  for (const char* text : {"", "M3D14", "M3D14P", "M3D14P16", "P1", "M3P1", "M3D14P1P2"}) {
+    EXPECT_FALSE(ParseDevicePort(text)) << text;
+  }
 }
 
 }  // namespace
