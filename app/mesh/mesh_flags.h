@@ -10,9 +10,19 @@ namespace suede {
 inline constexpr int kExitNotAccepted = 3;
 
 // Like SUEDE_FLAGS.
-#define SUEDE_MESH_FLAGS(X)                                                       \
-  X(uint32, plane, 0, "PLANE", "the plane of cables, tables, trace and --tables") \
-  X(string, tables, "", "FILE", "tables of the plane in place of generated ones")
+#define SUEDE_MESH_FLAGS(X)                                                                        \
+  X(uint32, plane, 0, "PLANE", "the plane of cables, tables, trace and --tables")                  \
+  X(string, tables, "", "FILE...", "tables in place of generated ones, of the plane and the next") \
+  X(string, out, "", "DIR", "plan: writes DIR/HOST.yaml; without it, prints all of them")          \
+  X(string, device, "", "PATTERN",                                                                 \
+    "plan: devices of cables; {host}, {end} and {number} are replaced")                            \
+  X(string, sockets, "/run/suede", "DIR",                                                          \
+    "plan without --device: directory of the memifs' sockets")                                     \
+  X(uint32, lcores, 1, "COUNT", "plan: lcores of each host, at most")
+
+// Flags with several values, which are joined for gflags.
+inline constexpr char kMeshListSeparator = '\n';
+inline constexpr std::string_view kMeshListFlags[] = {"--tables"};
 
 inline constexpr FlagRow kMeshFlagRows[] = {
 #define SUEDE_MESH_FLAG_ROW(type, name, fallback, value, sentence) {#name, value, sentence},
@@ -24,16 +34,17 @@ inline constexpr FlagRow kMeshFlagRows[] = {
 
 inline constexpr ExitCodeRow kMeshExitCodeRows[] = {
     {kExitDone, "done"},
+    {kExitFailure, "a file could not be written"},
     {kExitUsage, "usage or specification"},
-    {kExitNotAccepted, "check found a fault; trace found no route"},
+    {kExitNotAccepted, "check or plan found a fault; trace found no route"},
 };
 
 inline constexpr Program kMeshProgram = {
     .name = "suede-mesh",
-    .title = "checks and shows systems of meshes",
+    .title = "checks, shows and plans systems of meshes",
     .synopsis =
         "suede-mesh check FILE | show FILE | cables FILE | tables FILE | trace FILE DEVICE DEVICE "
-        "[--plane PLANE] [--tables FILE]",
+        "| plan FILE [FLAGS]",
     .signals = "SIGTERM and SIGINT end it.",
     .flags = kMeshFlagRows,
     .exit_codes = kMeshExitCodeRows};

@@ -100,6 +100,7 @@ struct MeshSystem {
 
   MeshRoutes RoutesOf(PlaneIndex plane) const;
   Tables GenerateTables(PlaneIndex plane) const;
+  std::vector<Tables> GenerateTables() const;  // of each plane
 };
 
 // Reads the file's tree into the draft's specification: each value by itself.

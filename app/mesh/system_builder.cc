@@ -314,4 +314,12 @@ Tables MeshSystem::GenerateTables(PlaneIndex plane) const {
   return mesh::GenerateTables(laid.topology, laid.grids, RoutesOf(plane), spec.root.exits, plane);
 }
 
+std::vector<Tables> MeshSystem::GenerateTables() const {
+  std::vector<Tables> tables;
+  for (uint32_t plane = 0; plane < planes.size(); ++plane) {
+    tables.push_back(GenerateTables(PlaneIndex(plane)));
+  }
+  return tables;
+}
+
 }  // namespace suede::mesh

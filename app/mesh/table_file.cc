@@ -118,14 +118,18 @@ absl::Status ReadTables(std::string_view text, std::string_view file, const Topo
   return TableReader(draft, topology, tables).Read(*root);
 }
 
+TableLists ListsOf(const Topology& topology, const RoutingTable& table) {
+  const Device& own = table.own;
+  return {.devices = EntriesText(table.to_devices, topology.DevicesOf(own.mesh), own.device),
+          .meshes = EntriesText(table.to_meshes, topology.mesh_count(), own.mesh)};
+}
+
 std::string WriteTables(const Topology& topology, const Tables& tables) {
   std::string text = "version: 1\ntables:\n";
   for (const RoutingTable& table : tables) {
-    const Device& own = table.own;
-    StrAppend(
-        &text, "  - device: ", NameOf(own),
-        "\n    devices: ", EntriesText(table.to_devices, topology.DevicesOf(own.mesh), own.device),
-        "\n    meshes: ", EntriesText(table.to_meshes, topology.mesh_count(), own.mesh), "\n");
+    const TableLists lists = ListsOf(topology, table);
+    StrAppend(&text, "  - device: ", NameOf(table.own), "\n    devices: ", lists.devices,
+              "\n    meshes: ", lists.meshes, "\n");
   }
   return text;
 }

@@ -14,6 +14,13 @@ namespace suede::mesh {
 // Reads the text of a file named `file`, and replaces the tables of the devices that it names.
 absl::Status ReadTables(std::string_view text, std::string_view file, const Topology& topology,
                         Tables& tables);
+// The entries of a table, as lists of YAML.
+struct TableLists {
+  std::string devices;
+  std::string meshes;
+};
+TableLists ListsOf(const Topology& topology, const RoutingTable& table);
+
 // Returns a file with all tables.
 std::string WriteTables(const Topology& topology, const Tables& tables);
 

@@ -43,4 +43,23 @@ expect 3 "has no route" trace "$examples/tg.yaml" M4D8 M0D0 --plane 1
 expect 0 "1260 routes" check "$examples/four-by-nine.yaml" --tables "$directory/tables.yaml"
 sed 's/devices: \[4, D, 2/devices: [4, D, 9/' "$directory/tables.yaml" >"$directory/wrong.yaml"
 expect 3 "the port of M0D1 has no cable" check "$examples/four-by-nine.yaml" --tables "$directory/wrong.yaml"
+
+# Configurations: printed, or a file for each host.
+expect 0 "specification: 0xec960a63c1e6" check "$examples/square.yaml"
+expect 0 "specification: 0xec960a63c1e6" show "$examples/square.yaml"
+expect 0 "# Host host1 of $examples/square-hosts.yaml, by suede-mesh plan." plan "$examples/square-hosts.yaml"
+expect 0 "" plan "$examples/square-hosts.yaml" --out "$directory/plan/square" --device "{host}-{end}"
+for host in host0 host1 host2 host3; do
+  grep -q "^name: $host$" "$directory/plan/square/$host.yaml" || failed=1
+done
+grep -q 'name: M0D3P4, device: "host3-M0D3P4"' "$directory/plan/square/host3.yaml" || failed=1
+expect 1 "cannot write /dev/null/host0.yaml" plan "$examples/square.yaml" --out /dev/null
+expect 2 "no {pci}" plan "$examples/square-hosts.yaml" --device "{pci}"
+expect 3 "cannot plan with these tables" plan "$examples/square.yaml" --tables "$examples/square-circle.yaml"
+"$mesh" tables "$examples/quanta.yaml" --plane 1 >"$directory/plane1.yaml" || failed=1
+"$mesh" tables "$examples/quanta.yaml" --plane 2 >"$directory/plane2.yaml" || failed=1
+expect 0 "plane 3: " check "$examples/quanta.yaml" --plane 1 --tables "$directory/plane1.yaml" "$directory/plane2.yaml"
+expect 2 "no plane for $directory/plane2.yaml" check "$examples/quanta.yaml" --plane 3 \
+  --tables "$directory/plane1.yaml" --tables "$directory/plane2.yaml"
+expect 2 "no value for --tables" check "$examples/quanta.yaml" --tables
 exit $failed

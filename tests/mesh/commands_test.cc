@@ -15,17 +15,9 @@ MeshSystem ExampleOf(const std::string& name) {
   return *system;
 }
 
-std::vector<Tables> TablesOf(const MeshSystem& system) {
-  std::vector<Tables> tables;
-  for (uint32_t plane = 0; plane < system.planes.size(); ++plane) {
-    tables.push_back(system.GenerateTables(PlaneIndex(plane)));
-  }
-  return tables;
-}
-
 TEST(MeshCommands, CheckCountsRoutes) {
   const MeshSystem four = ExampleOf("four-by-nine");
-  const Report report = CheckTables(four, TablesOf(four));
+  const Report report = CheckTables(four, four.GenerateTables());
   EXPECT_TRUE(report.good);
   EXPECT_EQ(report.text,
             "four-by-nine: meshes: 4, devices: 36, planes: 1\n"
@@ -35,7 +27,7 @@ TEST(MeshCommands, CheckCountsRoutes) {
 // Planes 1 to 3 have no cables to the gateways.
 TEST(MeshCommands, CheckSaysWhereNoCablesAre) {
   const MeshSystem tg = ExampleOf("tg");
-  const Report report = CheckTables(tg, TablesOf(tg));
+  const Report report = CheckTables(tg, tg.GenerateTables());
   EXPECT_TRUE(report.good);
   EXPECT_TRUE(report.text.ends_with(
       "plane 3: 52 cables, 992 routes of up to 10 hops; no cables connect 268 pairs of devices\n"))
@@ -44,7 +36,7 @@ TEST(MeshCommands, CheckSaysWhereNoCablesAre) {
 
 TEST(MeshCommands, CheckNamesFaults) {
   const MeshSystem four = ExampleOf("four-by-nine");
-  std::vector<Tables> tables = TablesOf(four);
+  std::vector<Tables> tables = four.GenerateTables();
   tables[0][4].to_devices.Set(8, 4);  // back to device 3
   tables[0][9].to_devices = PortTable();
   const Report report = CheckTables(four, tables);
