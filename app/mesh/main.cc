@@ -19,6 +19,7 @@
 #include "plan.h"
 #include "specification.h"
 #include "table_file.h"
+#include "validate.h"
 
 #define SUEDE_DEFINE_FLAG(type, name, fallback, value, sentence) \
   DEFINE_##type(name, fallback, sentence);
@@ -98,6 +99,43 @@ int Plan(const MeshSystem& system, const std::vector<Tables>& tables, std::strin
   return kExitDone;
 }
 
+// Returns the cables of files.
+absl::StatusOr<std::vector<HostCables>> ReadFiles(
+    const std::string& flag,
+    absl::StatusOr<HostCables> (*parse)(std::string_view text, std::string_view file)) {
+  std::vector<HostCables> hosts;
+  for (const std::string& file : ValuesOf(flag)) {
+    const absl::StatusOr<std::string> text = ReadConfigFile(file);
+    if (!text.ok()) return text.status();
+    absl::StatusOr<HostCables> host = parse(*text, file);
+    if (!host.ok()) return host.status();
+    hosts.push_back(*std::move(host));
+  }
+  return hosts;
+}
+
+int Validate(const MeshSystem& system, uint64_t specification) {
+  absl::StatusOr<std::vector<HostCables>> planned = ReadFiles(FLAGS_planned, ParsePlanned);
+  if (!planned.ok()) return Refuse(TextOf(planned.status()));
+  absl::StatusOr<std::vector<HostCables>> discovered = ReadFiles(FLAGS_discovered, ParseDiscovered);
+  if (!discovered.ok()) return Refuse(TextOf(discovered.status()));
+  for (const std::string& endpoint : ValuesOf(FLAGS_endpoint)) {
+    absl::StatusOr<HostCables> host = QueryDaemon(endpoint);
+    if (!host.ok()) {
+      Refuse(TextOf(host.status()));
+      return kExitFailure;
+    }
+    discovered->push_back(*std::move(host));
+  }
+  if (planned->empty() && discovered->empty()) {
+    return Refuse("no cables to validate; give --endpoint, --discovered or --planned");
+  }
+  const absl::StatusOr<Report> report =
+      ValidateHosts(system, specification,
+                    {.planned = *std::move(planned), .discovered = *std::move(discovered)});
+  return report.ok() ? Print(*report) : Refuse(TextOf(report.status()));
+}
+
 // `arguments`: of the command: the specification's file, then the devices of trace.
 int Execute(std::string_view command, const MeshSystem& system,
             const std::vector<std::string_view>& arguments) {
@@ -110,6 +148,7 @@ int Execute(std::string_view command, const MeshSystem& system,
   const Tables& of_plane = (*tables)[FLAGS_plane];
   const uint64_t specification = SpecificationOf(system, *tables);
   if (command == "plan") return Plan(system, *tables, arguments[0]);
+  if (command == "validate") return Validate(system, specification);
   if (command == "check" || command == "show") {
     std::printf("specification: %s\n", SpecificationText(specification).c_str());
   }
@@ -132,7 +171,7 @@ int Execute(std::string_view command, const MeshSystem& system,
 int Run(const std::vector<std::string_view>& words) {
   const std::string_view command = words.empty() ? "" : words[0];
   const bool is_trace = command == "trace";
-  constexpr std::string_view kOfFile[] = {"check", "show", "cables", "tables", "plan"};
+  constexpr std::string_view kOfFile[] = {"check", "show", "cables", "tables", "plan", "validate"};
   const bool is_known =
       is_trace || std::find(std::begin(kOfFile), std::end(kOfFile), command) != std::end(kOfFile);
   if (!is_known || words.size() != (is_trace ? 4 : 2)) {

@@ -18,11 +18,15 @@ inline constexpr int kExitNotAccepted = 3;
     "plan: devices of cables; {host}, {end} and {number} are replaced")                            \
   X(string, sockets, "/run/suede", "DIR",                                                          \
     "plan without --device: directory of the memifs' sockets")                                     \
-  X(uint32, lcores, 1, "COUNT", "plan: lcores of each host, at most")
+  X(uint32, lcores, 1, "COUNT", "plan: lcores of each host, at most")                              \
+  X(string, endpoint, "", "NAME...", "validate: running daemons, by names or paths of sockets")    \
+  X(string, discovered, "", "FILE...", "validate: saved results of list_cables")                   \
+  X(string, planned, "", "FILE...", "validate: configurations")
 
 // Flags with several values, which are joined for gflags.
 inline constexpr char kMeshListSeparator = '\n';
-inline constexpr std::string_view kMeshListFlags[] = {"--tables"};
+inline constexpr std::string_view kMeshListFlags[] = {"--tables", "--endpoint", "--discovered",
+                                                      "--planned"};
 
 inline constexpr FlagRow kMeshFlagRows[] = {
 #define SUEDE_MESH_FLAG_ROW(type, name, fallback, value, sentence) {#name, value, sentence},
@@ -34,9 +38,9 @@ inline constexpr FlagRow kMeshFlagRows[] = {
 
 inline constexpr ExitCodeRow kMeshExitCodeRows[] = {
     {kExitDone, "done"},
-    {kExitFailure, "a file could not be written"},
+    {kExitFailure, "a file could not be written, or a daemon did not answer"},
     {kExitUsage, "usage or specification"},
-    {kExitNotAccepted, "check or plan found a fault; trace found no route"},
+    {kExitNotAccepted, "check, plan or validate found a fault; trace found no route"},
 };
 
 inline constexpr Program kMeshProgram = {
@@ -44,7 +48,7 @@ inline constexpr Program kMeshProgram = {
     .title = "checks, shows and plans systems of meshes",
     .synopsis =
         "suede-mesh check FILE | show FILE | cables FILE | tables FILE | trace FILE DEVICE DEVICE "
-        "| plan FILE [FLAGS]",
+        "| plan FILE | validate FILE [FLAGS]",
     .signals = "SIGTERM and SIGINT end it.",
     .flags = kMeshFlagRows,
     .exit_codes = kMeshExitCodeRows};

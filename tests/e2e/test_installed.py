@@ -132,7 +132,7 @@ def test_manual_pages_say_what_the_programs_say(prefix):
     ("suede-perf --dest", ["--destinations"]),
     ("suede-switch --dump", ["--dump_config"]),
     ("suede-fare --on", ["--once"]),
-    ("suede-mesh --pl", ["--plane"]),
+    ("suede-mesh --pl", ["--plane", "--planned"]),
     ("suedectl counters ", ["delta", "get"]),
 ])
 def test_completion(prefix, line, wanted):

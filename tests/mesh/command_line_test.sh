@@ -62,4 +62,27 @@ expect 0 "plane 3: " check "$examples/quanta.yaml" --plane 1 --tables "$director
 expect 2 "no plane for $directory/plane2.yaml" check "$examples/quanta.yaml" --plane 3 \
   --tables "$directory/plane1.yaml" --tables "$directory/plane2.yaml"
 expect 2 "no value for --tables" check "$examples/quanta.yaml" --tables
+
+# Configurations and saved results against the specification.
+hosts=$directory/hosts
+"$mesh" plan "$examples/square-hosts.yaml" --out "$hosts" || failed=1
+expect 0 "planned: 4 of 4 cables are good" validate "$examples/square-hosts.yaml" --planned "$hosts"/*.yaml
+sed 's/to: M0D2P3/to: M0D2P5/' "$hosts/host0.yaml" >"$directory/wrong.yaml"
+expect 3 "planned: missing: M0D0P1 (sees M0D2P5) - M0D2P3 (unknown)" \
+  validate "$examples/square-hosts.yaml" --planned "$directory/wrong.yaml"
+result() {
+  printf '{"specification": "ec960a63c1e6", "cables": ['
+  printf '{"plane": 0, "from": "M0D0P1", "to": "M0D2P3", "port": "a", "state": "up", "neighbour": {"end": "%s", "plane": 0}},' "$1"
+  printf '{"plane": 0, "from": "M0D0P2", "to": "M0D1P4", "port": "b", "state": "up", "neighbour": {"end": "%s", "plane": 0}}]}' "$2"
+}
+result M0D2P3 M0D1P4 >"$directory/good.json"
+result M0D1P4 M0D2P3 >"$directory/swapped.json"
+expect 0 "2 of 4 cables are good, 2 are of other hosts" validate "$examples/square-hosts.yaml" --discovered "$directory/good.json"
+expect 3 "swapped: M0D0P1 - M0D2P3 and M0D0P2 - M0D1P4 are exchanged" \
+  validate "$examples/square-hosts.yaml" --planned "$hosts"/*.yaml --discovered "$directory/swapped.json"
+expect 2 "name each host once" validate "$examples/square-hosts.yaml" --discovered "$directory/good.json" "$directory/swapped.json"
+expect 2 "no JSON" validate "$examples/square-hosts.yaml" --discovered "$hosts/host0.yaml"
+expect 2 "no cables to validate" validate "$examples/square-hosts.yaml"
+expect 1 "cannot list the cables of $directory/none.sock: no daemon" \
+  validate "$examples/square-hosts.yaml" --endpoint "$directory/none.sock"
 exit $failed
