@@ -20,7 +20,7 @@ inline constexpr int kExitNotAccepted = 3;
     "plan without --device: directory of the memifs' sockets")                                     \
   X(uint32, lcores, 1, "COUNT", "plan: lcores of each host, at most")                              \
   X(string, endpoint, "", "NAME...", "validate: running daemons, by names or paths of sockets")    \
-  X(string, discovered, "", "FILE...", "validate: saved results of list_cables")                   \
+  X(string, discovered, "", "FILE...", "validate: saved results of cables.list")                   \
   X(string, planned, "", "FILE...", "validate: configurations")
 
 // Flags with several values, which are joined for gflags.

@@ -34,7 +34,6 @@ class DiscoveredReader {
   absl::StatusOr<HostCables> Read(const Json& result) {
     const Json* const cables = Find(result, "cables");
     if (cables == nullptr || !cables->is_array()) return Fault("cables", "is no list");
-    if (!ReadSpecification(result, host_.specification)) return Fault("specification", kNoHash);
     for (size_t i = 0; i < cables->size(); ++i) {
       if (absl::Status s = ReadCable((*cables)[i], Entry("cables", i)); !s.ok()) return s;
     }
@@ -46,7 +45,7 @@ class DiscoveredReader {
 
   absl::Status Fault(std::string_view path, std::string_view problem) const {
     return absl::InvalidArgumentError(
-        StrCat(host_.name, ": ", path, " ", problem, "; give the result of list_cables"));
+        StrCat(host_.name, ": ", path, " ", problem, "; give the result of cables.list"));
   }
 
   static const Json* Find(const Json& object, const char* key) {
@@ -55,12 +54,13 @@ class DiscoveredReader {
     return at == object.end() || at->is_null() ? nullptr : &*at;
   }
 
-  static bool ReadSpecification(const Json& object, uint64_t& specification) {
-    const Json* const value = Find(object, "specification");
+  static bool ReadSpecification(const Json& object, const char* key, uint64_t& specification) {
+    const Json* const value = Find(object, key);
     if (value == nullptr) return true;
     if (!value->is_string()) return false;
-    const auto number =
-        ParseNumber(std::string_view(value->get_ref<const std::string&>()), kMaxSpecification, 16);
+    std::string_view digits = value->get_ref<const std::string&>();
+    if (digits.starts_with("0x")) digits.remove_prefix(2);
+    const auto number = ParseNumber(digits, kMaxSpecification, 16);
     specification = number.value_or(0);
     return number.has_value();
   }
@@ -71,8 +71,8 @@ class DiscoveredReader {
     end = parsed.value_or(DevicePort());
     return parsed.has_value();
   }
-  static bool ReadPlane(const Json& object, uint32_t max, PlaneIndex& plane) {
-    const Json* const value = Find(object, "plane");
+  static bool ReadPlane(const Json& object, const char* key, uint32_t max, PlaneIndex& plane) {
+    const Json* const value = Find(object, key);
     if (value == nullptr || !value->is_number_unsigned()) return false;
     const auto number = value->get<uint64_t>();
     if (number > max) return false;
@@ -85,34 +85,33 @@ class DiscoveredReader {
     DevicePort to;
     if (!ReadEnd(cable, "from", from.end)) return Fault(path + ".from", "is no end of a cable");
     if (!ReadEnd(cable, "to", to)) return Fault(path + ".to", "is no end of a cable");
-    if (!ReadPlane(cable, kMaxPlanes - 1, from.plane)) return Fault(path + ".plane", "is no plane");
+    if (!ReadPlane(cable, "plane", kMaxPlanes - 1, from.plane)) {
+      return Fault(path + ".plane", "is no plane");
+    }
+    if (!ReadSpecification(cable, "specification", host_.specification)) {
+      return Fault(path + ".specification", kNoHash);
+    }
     const Json* const state = Find(cable, "state");
     if (state == nullptr || !state->is_string()) return Fault(path + ".state", "is no text");
     from.state = *state;
-    if (Find(cable, "port") == nullptr) {
-      if (from.state == "up") from.neighbour = {.end = to, .plane = from.plane};
-      AddInner(host_, from, to);
-      return absl::OkStatus();
-    }
-    if (const Json* const neighbour = Find(cable, "neighbour")) {
-      if (absl::Status s = ReadNeighbour(*neighbour, path + ".neighbour", from); !s.ok()) return s;
-    }
+    if (absl::Status s = ReadNeighbour(cable, path, from); !s.ok()) return s;
     host_.ends.push_back(std::move(from));
     return absl::OkStatus();
   }
 
   // A neighbour may announce any place; one that no system has is part of the state.
-  absl::Status ReadNeighbour(const Json& neighbour, const std::string& path, ObservedEnd& from) {
+  absl::Status ReadNeighbour(const Json& cable, const std::string& path, ObservedEnd& from) {
+    const Json* const name = Find(cable, "neighbour");
+    if (name == nullptr) return absl::OkStatus();
+    if (!name->is_string()) return Fault(path + ".neighbour", "is no text");
     ObservedEnd::Neighbour read;
-    const Json* const name = Find(neighbour, "end");
-    if (name == nullptr || !name->is_string()) return Fault(path + ".end", "is no text");
-    if (!ReadPlane(neighbour, kMaxAnnouncedPlane, read.plane)) {
-      return Fault(path + ".plane", "is no plane");
+    if (!ReadPlane(cable, "neighbour_plane", kMaxAnnouncedPlane, read.plane)) {
+      return Fault(path + ".neighbour_plane", "is no plane");
     }
-    if (!ReadSpecification(neighbour, read.specification)) {
-      return Fault(path + ".specification", kNoHash);
+    if (!ReadSpecification(cable, "neighbour_specification", read.specification)) {
+      return Fault(path + ".neighbour_specification", kNoHash);
     }
-    if (ReadEnd(neighbour, "end", read.end)) {
+    if (ReadEnd(cable, "neighbour", read.end)) {
       from.neighbour = read;
     } else {
       from.state = StrCat("sees ", name->get_ref<const std::string&>());
@@ -225,7 +224,7 @@ absl::StatusOr<HostCables> QueryDaemon(const std::string& endpoint) {
       ctl::Daemon::Connect(is_path ? std::vector{endpoint} : ctl::Daemon::PathsOf(endpoint), 10,
                            "start it, or name another with --endpoint");
   const absl::StatusOr<Json> result =
-      daemon.ok() ? daemon->Call("list_cables", ForeignJson::object()) : daemon.status();
+      daemon.ok() ? daemon->Call("cables.list", ForeignJson::object()) : daemon.status();
   if (result.ok()) return DiscoveredReader(endpoint).Read(*result);
   return absl::Status(result.status().code(), StrCat("cannot list the cables of ", endpoint, ": ",
                                                      result.status().message()));
@@ -235,7 +234,7 @@ absl::StatusOr<HostCables> ParseDiscovered(std::string_view text, std::string_vi
   const std::optional<Json> result = TryParse<Json>(text);
   if (!result) {
     return absl::InvalidArgumentError(
-        StrCat(file, ": no JSON; give a file with the result of list_cables"));
+        StrCat(file, ": no JSON; give a file with the result of cables.list"));
   }
   return DiscoveredReader(file).Read(*result);
 }

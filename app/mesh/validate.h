@@ -16,7 +16,7 @@ namespace suede::mesh {
 // Returns the cables of a running daemon. `endpoint`: its name, or the path of its management
 // socket.
 absl::StatusOr<HostCables> QueryDaemon(const std::string& endpoint);
-// The same of a file with the result of its list_cables.
+// The same of a file with the result of its cables.list.
 absl::StatusOr<HostCables> ParseDiscovered(std::string_view text, std::string_view file);
 // Returns the cables of a configuration. Reads no other sections.
 absl::StatusOr<HostCables> ParsePlanned(std::string_view text, std::string_view file);

@@ -10,7 +10,7 @@ std::vector<ConfigKey> MakeKeys() {
   keys.AddFields("", RootEntry{});
   keys.Add("eal", "DPDK's environment.", EalConfig{});
   keys.AddList("lcores", "List of the CPUs that each run one pipeline.", LcoreConfig{}, true);
-  keys.AddList("ports", "List of network ports, at most 32.", PortConfig{}, true);
+  keys.AddList("ports", "List of network ports, at most 64.", PortConfig{}, true);
   keys.Add("ports[].vlan",
            "Tag of every frame of the port. Absent: untagged, as {untagged} always are.",
            VlanEntry{});

@@ -10,7 +10,7 @@ namespace suede {
 namespace {
 
 constexpr size_t kMaxLcores = 128;
-constexpr size_t kMaxPorts = 32;
+constexpr size_t kMaxPorts = 64;
 constexpr size_t kMaxOwnInstances = 1024;
 constexpr size_t kMaxPeerAddresses = 8192;
 constexpr size_t kMaxPeerPorts = kMaxPorts * (kMaxInstances + 1);

@@ -71,9 +71,9 @@ sed 's/to: M0D2P3/to: M0D2P5/' "$hosts/host0.yaml" >"$directory/wrong.yaml"
 expect 3 "planned: missing: M0D0P1 (sees M0D2P5) - M0D2P3 (unknown)" \
   validate "$examples/square-hosts.yaml" --planned "$directory/wrong.yaml"
 result() {
-  printf '{"specification": "ec960a63c1e6", "cables": ['
-  printf '{"plane": 0, "from": "M0D0P1", "to": "M0D2P3", "port": "a", "state": "up", "neighbour": {"end": "%s", "plane": 0}},' "$1"
-  printf '{"plane": 0, "from": "M0D0P2", "to": "M0D1P4", "port": "b", "state": "up", "neighbour": {"end": "%s", "plane": 0}}]}' "$2"
+  printf '{"cables": ['
+  printf '{"plane": 0, "from": "M0D0P1", "to": "M0D2P3", "port": "a", "state": "up", "neighbour": "%s", "neighbour_plane": 0},' "$1"
+  printf '{"plane": 0, "from": "M0D0P2", "to": "M0D1P4", "port": "b", "state": "up", "neighbour": "%s", "neighbour_plane": 0}]}' "$2"
 }
 result M0D2P3 M0D1P4 >"$directory/good.json"
 result M0D1P4 M0D2P3 >"$directory/swapped.json"
