@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/frame_view.h"
 
-#include "base/big_endian.h"
-#include "wire/ethernet.h"
-
 namespace suede::fabric {
 namespace {
 
@@ -25,7 +22,6 @@ constexpr uint32_t kShimHopLimit = 2;
 
 constexpr uint8_t kAfh2Compressed = 0x80;
 constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that identify the header of AFH Gen 2
-constexpr uint8_t kAfh2FixedValue = 0x02;
 constexpr uint8_t kAfh2Group = 0x01;
 
 uint64_t LoadMac(const uint8_t* at) { return uint64_t{LoadBe16(at)} << 32 | LoadBe32(at + 2); }
@@ -84,7 +80,7 @@ FrameView ViewAfh2(Forwarding forwarding, const uint8_t* frame, uint32_t bytes) 
   if (forwarding == Forwarding::kMesh && (compressed || view.group)) {
     view.error = ViewError::kForeign;
   }
-  view.destination = compressed ? LoadBe16(frame + 4) : LoadBe32(frame + 2);
+  view.destination = compressed ? LoadBe16(frame + 4) : LoadBe32(frame + kAfh2Destination);
   view.source = compressed ? LoadBe16(frame + 10) : LoadBe32(frame + 8);
   return view;
 }

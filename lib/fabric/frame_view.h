@@ -6,7 +6,10 @@
 
 #include <cstdint>
 
+#include "base/big_endian.h"
 #include "wire/encap/header.h"
+#include "wire/encap/traits.h"
+#include "wire/ethernet.h"
 
 namespace suede::fabric {
 
@@ -26,9 +29,16 @@ constexpr bool IsByAfh2(Forwarding forwarding) {
 // The header that holds the DSCP, the ECN and the hop limit.
 enum class NetworkHeader : uint8_t { kNone, kIpv4, kIpv6, kShim, kAfh2 };
 
+inline constexpr uint8_t kAfh2FixedValue = 0x02;  // of the bits that identify AFH Gen 2
 // Offsets in the header of AFH Gen 2 with 32 bits of address.
 inline constexpr uint32_t kAfh2HopCount = 1;
+inline constexpr uint32_t kAfh2Destination = 2;
 inline constexpr uint32_t kAfh2Ds = 6;
+// Whether a frame has such a header, and goes to one receiver: ViewFrame of kMesh has no error.
+inline bool IsMeshFrame(const uint8_t* frame, uint32_t bytes) {
+  return bytes >= kEthernetBytes && frame[0] == kAfh2FixedValue &&
+         LoadBe16(frame + kEthernetBytes - 2) == TraitsOf(Encap::kAfh2).ether_type;
+}
 
 enum class ViewError : uint8_t {
   kNone,

@@ -118,10 +118,13 @@ void Output::CheckCredit() {
 }
 
 // A frame leaves on credit. Frames behind it may need more credit than is left, and so may the
-// first frames of other classes that share its link VC.
+// first frames of other queues that share its link VC.
 void Output::Spend(const Frame& frame, Time now) {
   credit_->OnSent(LinkVcOfQueued(frame), credit_->rule().CreditsOf(frame.length), now);
-  CheckCredit();
+  if (!params_.levels) return CheckCredit();
+  const uint32_t queue = NoteOfFrame(&frame).queue;
+  CheckFirst(queue);
+  held_ |= without_credit_ & QueueMask{1} << queue;
 }
 
 Frame* Output::Pop(Time now) {

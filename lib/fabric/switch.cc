@@ -127,6 +127,7 @@ bool Switch::OnReceive(SwitchPort& port, Frame* frame, Time now) {
 
 void Switch::EndHeld(SwitchPort& port) {
   const std::span<Frame* const> held = port.link_->ended();
+  if (held.empty()) return;
   frames_of_links_ += held.size();
   ended_.insert(ended_.end(), held.begin(), held.end());
   port.link_->ClearEnded();

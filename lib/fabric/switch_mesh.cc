@@ -29,9 +29,12 @@ void Switch::OnMeshFrame(uint32_t in, Frame* frame, Time now) {
     link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
     if (receivers_[in] != nullptr) CountCredit(in, frame, link_vc);
   }
-  const FrameView view = ViewFrame(Forwarding::kMesh, frame->data, frame->length);
-  if (!port.Check(view)) [[unlikely]]
-    return End(frame);
+  if (!IsMeshFrame(frame->data, frame->length)) [[unlikely]] {
+    const FrameView other = ViewFrame(Forwarding::kMesh, frame->data, frame->length);
+    return Drop(port, SwitchPort::FaultOf(other.error), frame);
+  }
+  const FrameView view{.network = NetworkHeader::kAfh2,
+                       .destination = LoadBe32(frame->data + kAfh2Destination)};
   if (port.refused_) [[unlikely]]
     return Drop(port, SwitchPortCounter::kRxRefused, frame);
   const auto to = mesh::Decode(static_cast<uint32_t>(view.destination));

@@ -22,6 +22,7 @@ LinkOffer OfferOf(const CreditGrant& grant) {
 
 CreditEnd::CreditEnd(const LinkParams& params, uint32_t largest_octets)
     : largest_octets_(largest_octets),
+      level_bits_(params.class_rule.levels ? std::countr_zero(kLevelsOfClass) : 0),
       sender_(params.credit_times.repeat),
       receiver_(GrantOf(params.credit), params.credit_times) {}
 
@@ -97,13 +98,22 @@ uint32_t CreditEnd::NextConsumed(LinkEnd& link, uint8_t* at, Time now) {
   return Write(link, LinkKind::kCcUpdate, *update, at);
 }
 
-void CreditEnd::Show(LinkCounters& counters) const {
+[[gnu::noinline]] void CreditEnd::ShowChanged(LinkVcMask changed, LinkCounters& counters) const {
   counters.Set(LinkGauge::kCreditOn, is_on() ? 1 : 0);
-  for (uint32_t vc = 0; vc < LinkCounters::kShownVcs; ++vc) {
-    counters.SetCredit(vc, {.limit = sender_.limit(vc),
-                            .free = sender_.free(vc),
-                            .granted = is_on() ? receiver_.grant().limits[vc] : 0,
-                            .held = receiver_.held(vc)});
+  const uint32_t vcs = 1u << level_bits_;  // that are shown as one
+  LinkVcMask left = changed;
+  if (level_bits_ == 0) left &= (LinkVcMask{1} << LinkCounters::kShownVcs) - 1;
+  while (left != 0) {
+    const uint32_t shown = static_cast<uint32_t>(std::countr_zero(left)) >> level_bits_;
+    ShownCredit sum;
+    for (uint32_t vc = shown << level_bits_; vc < (shown + 1) << level_bits_; ++vc) {
+      sum.limit += sender_.limit(vc);
+      sum.free += sender_.free(vc);
+      sum.granted += is_on() ? receiver_.grant().limits[vc] : 0;
+      sum.held += receiver_.held(vc);
+    }
+    counters.SetCredit(shown, sum);
+    left &= ~(((LinkVcMask{1} << vcs) - 1) << (shown << level_bits_));
   }
 }
 

@@ -58,18 +58,23 @@ class CreditEnd {
   CreditReceiver& receiver() { return receiver_; }
   const CreditSender& sender() const { return sender_; }
   const CreditReceiver& receiver() const { return receiver_; }
-  // Publishes the gauges.
-  void Show(LinkCounters& counters) const;
+  // Publishes the gauges; with levels those of a class, for all its levels.
+  void Show(LinkCounters& counters) {
+    const LinkVcMask changed = sender_.TakeChanged() | receiver_.TakeChanged();
+    if (changed != 0) ShowChanged(changed, counters);
+  }
 
  private:
   static bool IsAgreed(const LinkEnd& link) {
     return link.session().speaks() && link.session().peer_offer().cbfc;
   }
   void Change(LinkEnd& link, Time now);
+  void ShowChanged(LinkVcMask changed, LinkCounters& counters) const;
   static uint32_t Write(const LinkEnd& link, LinkKind kind, const CreditUpdate& update,
                         uint8_t* at);
 
   const uint32_t largest_octets_;
+  const uint32_t level_bits_;  // of a link VC
   CreditSender sender_;
   CreditReceiver receiver_;
   CreditUpdate freed_;  // the last CF_Update sent

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/time.h"
 #include "link/link_credit.h"
@@ -33,6 +34,7 @@ class CreditReceiver {
     const uint32_t credits = grant_.rule.CreditsOf(octets);
     counted_[vc] = counted_[vc].Plus(static_cast<int32_t>(credits));
     held_[vc] += credits;
+    changed_ |= LinkVcMask{1} << vc;
     return credits;
   }
   // Whether the sender has kept to its credit: the held credits are within the limit.
@@ -40,6 +42,7 @@ class CreditReceiver {
   // Frames for which OnFrame has returned `credits` in total have left the buffer.
   void OnDrained(uint32_t vc, uint32_t credits, Time now) {
     held_[vc] -= credits;
+    changed_ |= LinkVcMask{1} << vc;
     if ((started_ >> vc & 1) != 0) ScheduleUpdate(vc, now);
   }
 
@@ -68,6 +71,8 @@ class CreditReceiver {
   uint32_t unannounced(uint32_t vc) const {
     return static_cast<uint32_t>(freed(vc).DistanceFrom(announced_[vc]));
   }
+  // Link VCs whose held credit has changed since the last call.
+  LinkVcMask TakeChanged() { return std::exchange(changed_, 0); }
   // Link VCs whose sender has begun to count.
   LinkVcMask started() const { return started_; }
   // Aborts if a counter is out of its bounds.
@@ -89,6 +94,7 @@ class CreditReceiver {
   LinkVcMask started_ = 0;
   LinkVcMask forced_ = 0;  // link VCs to announce, whatever was announced before
   LinkVcMask stale_ = 0;   // link VCs with more free credit than was announced
+  LinkVcMask changed_ = ~LinkVcMask{0};
   Time due_ = kNever;
   std::array<Credit20, kLinkVcs> counted_{};    // R_CC
   std::array<uint32_t, kLinkVcs> held_{};       // R_CC - R_CF

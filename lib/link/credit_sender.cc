@@ -14,6 +14,7 @@ void CreditSender::Start(const CreditGrant& grant, Time now) {
   controlled_ = grant.controlled();
   waiting_ = controlled_;
   used_ = limits_;
+  changed_ = ~LinkVcMask{0};
   consumed_.fill(Credit20());
   due_ = controlled_ != 0 ? now : kNever;
 }
@@ -21,6 +22,7 @@ void CreditSender::Start(const CreditGrant& grant, Time now) {
 void CreditSender::Stop() {
   is_on_ = false;
   controlled_ = waiting_ = 0;
+  changed_ = ~LinkVcMask{0};
   limits_.fill(0);
   used_.fill(0);
   due_ = kNever;
@@ -48,6 +50,7 @@ CreditVerdict CreditSender::OnFreed(const CreditUpdate& update) {
     }
     if (static_cast<uint32_t>(used) < used_[vc]) verdict.opened = true;
     used_[vc] = static_cast<uint32_t>(used);
+    changed_ |= LinkVcMask{1} << vc;
     waiting_ &= ~(LinkVcMask{1} << vc);
   }
   return verdict;

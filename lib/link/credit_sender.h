@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/time.h"
 #include "link/link_credit.h"
@@ -36,6 +37,7 @@ class CreditSender {
     if ((controlled_ >> vc & 1) == 0) return;
     consumed_[vc] = consumed_[vc].Plus(static_cast<int32_t>(credits));
     used_[vc] += credits;
+    changed_ |= LinkVcMask{1} << vc;
     if (due_ == kNever) [[unlikely]]
       due_ = now + repeat_;
   }
@@ -54,6 +56,8 @@ class CreditSender {
   // When Poll will return an update; kNever: not without further facts.
   Time deadline() const { return due_; }
 
+  // Link VCs whose credit has changed since the last call.
+  LinkVcMask TakeChanged() { return std::exchange(changed_, 0); }
   LinkVcMask controlled() const { return controlled_; }
   uint32_t limit(uint32_t vc) const { return limits_[vc]; }
   uint32_t used(uint32_t vc) const { return used_[vc]; }
@@ -75,6 +79,7 @@ class CreditSender {
   CreditRule rule_;
   LinkVcMask controlled_ = 0;
   LinkVcMask waiting_ = 0;
+  LinkVcMask changed_ = ~LinkVcMask{0};
   Time due_ = kNever;
   std::array<uint32_t, kLinkVcs> limits_{};    // S_CL
   std::array<uint32_t, kLinkVcs> used_{};      // S_CU; of a link VC that waits: all

@@ -142,11 +142,13 @@ uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t 
 }
 
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
-  const uint8_t traffic_class = FrameClassOf(rule, frame, bytes);
+  const uint8_t afh2_ds = rule.afh2 ? DsOfAfh2(frame, bytes) : 0;
+  const uint8_t traffic_class =
+      rule.afh2 ? static_cast<uint8_t>(ClassOfDs(afh2_ds)) : FrameClassOf(rule, frame, bytes);
   const uint8_t vc =
       traffic_class != kUnclassified ? traffic_class : LinkVcOfUnclassified(rule, frame, bytes);
   if (!rule.levels) return vc;
-  return static_cast<uint8_t>(vc * kLevelsOfClass + LevelOfDs(DsOfAfh2(frame, bytes)));
+  return static_cast<uint8_t>(vc * kLevelsOfClass + LevelOfDs(afh2_ds));
 }
 
 uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header) {

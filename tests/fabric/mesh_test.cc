@@ -377,6 +377,10 @@ TEST(MeshLevels, NeighboursCountTheSameLinkVcs) {
     used += sends.sender().used(vc);
   }
   EXPECT_EQ(used, 64u);
+  const ShownCredit shown = west.the_switch.port(kEast).link()->counters().credit(7);
+  EXPECT_EQ(shown.limit, 4 * kLevelCredits) << "of all levels";
+  EXPECT_EQ(shown.limit - shown.free, 8u);
+  EXPECT_EQ(east.the_switch.port(kWest).link()->counters().credit(7).held, 8u);
   EXPECT_EQ(sends.sender().used(31), 4u) << "DSCPs of levels 2 and 3";
   for (const auto& frame : east.Out(kEast, At(22000))) (void)frame;
   for (int i = 0; i < 20; ++i) exchange(At(22000 + i));
