@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "config/link_config.h"
+#include "fabric/switch.h"
 #include "router/cable.h"
 #include "wire/frame_class.h"
 
@@ -115,6 +116,7 @@ fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device) {
                               .addresses = 1,
                               .addresses_of_port = 1,
                               .cell_bytes = CellBytes(config),
+                              .max_on_cable = 1,
                               .levels = true};
   SetCredit(config, params);
   for (fabric::ClassParams& of_class : params.of_class) {
@@ -140,7 +142,7 @@ uint32_t RouterFramesOf(const Config& config) {
   uint64_t frames = 0;
   for (uint32_t i = 0; i < config.devices.size(); ++i) {
     const fabric::SwitchParams params = RouterParamsOf(config, i);
-    frames += params.buffer_bytes / params.cell_bytes;
+    frames += params.buffer_bytes / params.cell_bytes + fabric::Switch::MaxSpares(params);
     for (const fabric::PortParams& port : params.ports) {
       frames += 2 * Cable::kFrames + port.link.retry.window_frames * (port.link.retry.on ? 1 : 0);
     }

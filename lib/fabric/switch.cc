@@ -15,6 +15,11 @@ constexpr uint32_t kMinGain = 1;           // min bytes that trimming has to sav
 
 }  // namespace
 
+uint32_t Switch::MaxSpares(const SwitchParams& params) {
+  const auto retries = [](const PortParams& port) { return port.link.retry.on; };
+  return std::ranges::any_of(params.ports, retries) ? kSparesOfRetry : kSpares;
+}
+
 Switch::Switch(const SwitchParams& params)
     : params_(params),
       buffer_(params_),
@@ -22,7 +27,8 @@ Switch::Switch(const SwitchParams& params)
              {.entries = params_.forwarding == Forwarding::kMesh ? 1 : params_.addresses,
               .port_learnt = params_.addresses_of_port,
               .max_age = params_.max_age},
-             static_cast<uint32_t>(params_.ports.size())) {
+             static_cast<uint32_t>(params_.ports.size())),
+      max_spares_(MaxSpares(params_)) {
   if (params_.forwarding == Forwarding::kMesh) routes_ = std::make_unique<DeviceRoutes>(params_);
   for (uint32_t i = 0; i < params_.ports.size(); ++i) {
     ports_.push_back(std::make_unique<SwitchPort>(params_, i, buffer_));
@@ -32,11 +38,9 @@ Switch::Switch(const SwitchParams& params)
   for (const auto& port : ports_) port->output_.SetInputs(receivers_);
   uint64_t held = 0;
   for (const PortParams& port : params_.ports) {
-    if (!port.link.on() && !port.cbfc) continue;
-    max_spares_ = kSparesOfLinks;
-    held += port.link.retry.window_frames;
+    if (port.link.retry.on) held += port.link.retry.window_frames;
   }
-  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + kMaxPorts * kSpares + held);
+  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + ports_.size() * kSpares + held);
   spares_.reserve(max_spares_);
   touched_.reserve(params_.ports.size());
 }

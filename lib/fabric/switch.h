@@ -39,6 +39,8 @@ class Switch {
   // Frames that have ended inside the switch, for the caller to release; then ClearEnded.
   std::span<Frame* const> ended() const { return ended_; }
   void ClearEnded() { ended_.clear(); }
+  // Returns the spare frames of a switch.
+  static uint32_t MaxSpares(const SwitchParams& params);
   // Number of missing spare frames: floods, duplicates and PFC need frames that are not received.
   uint32_t spares_wanted() const { return max_spares_ - spares(); }
   uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
@@ -90,7 +92,7 @@ class Switch {
 
  private:
   static constexpr uint32_t kSpares = 64;
-  static constexpr uint32_t kSparesOfLinks = 512;  // each numbered frame that leaves needs a spare
+  static constexpr uint32_t kSparesOfRetry = 512;  // each numbered frame that leaves needs a spare
 
   void OnFrame(uint32_t port, Frame* frame, Time now);
   void Forward(uint32_t in, Frame* frame, FrameView& view, Time now);
@@ -136,7 +138,7 @@ class Switch {
   std::vector<uint16_t> touched_;
   Time now_{};                              // of the last call that receives
   std::vector<CreditReceiver*> receivers_;  // of each port; null: it grants no credit
-  uint32_t max_spares_ = kSpares;
+  const uint32_t max_spares_;
   uint64_t frames_of_links_ = 0;
   uint64_t arriving_ = 0;  // a bit for each port whose cable may have frames
 };
