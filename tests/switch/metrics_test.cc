@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
 #include "daemon/memif_reports.h"
 #include "metric_tables.h"
