@@ -46,6 +46,9 @@ void DeviceWatch::Check() {
 }
 
 void DeviceWatch::CheckCable(Row& row) {
+  const uint32_t port = *config_.cables[row.cable.cable].port;
+  row.link.Check(config_.ports[port].name, row.router->report(row.port).up(),
+                 row.router->fabric().port(row.port).link()->counters(), events_);
   const mesh::CableEnd own = OwnEnd(config_, row.cable);
   const std::optional<mesh::CableEnd> neighbour = row.router->report(row.port).neighbour();
   const CableVerdict verdict = Verify(own, row.cable.far, neighbour);
@@ -80,12 +83,13 @@ void DeviceWatch::RaiseDrops(EventKind kind, const Row& row, const fabric::DropN
 
 std::vector<DeviceView> DeviceWatch::Devices() const {
   std::vector<DeviceView> views;
-  for (const DeviceConfig& device : config_.devices) {
+  for (uint32_t d = 0; d < config_.devices.size(); ++d) {
+    const DeviceConfig& device = config_.devices[d];
     for (const DeviceTable& table : device.tables) {
       views.push_back({.device = NameOf(device.device),
                        .plane = table.routes.plane,
                        .lcore = config_.lcores[device.lcore].cpu,
-                       .epoch = table.routes.epoch});
+                       .epoch = boards_.router(d).epoch()});
     }
   }
   return views;

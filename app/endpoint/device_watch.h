@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "daemon/link_follower.h"
 #include "endpoint/endpoint_boards.h"
 #include "endpoint/router_params.h"
 #include "mgmt/endpoint_rows.h"
@@ -41,6 +42,7 @@ class DeviceWatch {
     bool is_centre = false;
     bool is_outer = false;
     Reported reported{};
+    LinkFollower link{};  // of an outer cable
   };
   std::string NameOfPort(const Row& row) const;
   void CheckCable(Row& row);

@@ -85,7 +85,11 @@ absl::Status Endpoint::BeginEal() {
   return absl::OkStatus();
 }
 
-void Endpoint::Adopt(Config config) { config_ = std::move(config); }
+void Endpoint::Adopt(Config config) {
+  const bool new_tables = config.devices != config_.devices;
+  config_ = std::move(config);
+  if (new_tables) boards_->SetTables(config_);
+}
 
 std::vector<uint64_t> Endpoint::PoolBytesOf(const Config& config) {
   std::vector<uint64_t> bytes;

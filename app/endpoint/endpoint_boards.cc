@@ -29,6 +29,19 @@ EndpointBoards::EndpointBoards(const Config& config, const std::vector<Device>& 
     cables_.push_back(cable.port ? nullptr : std::make_unique<Cable>(params));
   }
   for (uint32_t i = 0; i < config.devices.size(); ++i) AddRouter(config, i, devices, draw_secret);
+  SetTables(config);
+}
+
+void EndpointBoards::SetTables(const Config& config) {
+  ++epoch_;
+  for (uint32_t i = 0; i < config.devices.size(); ++i) {
+    std::vector<mesh::RoutingTable> tables;
+    for (const DeviceTable& table : config.devices[i].tables) {
+      tables.push_back(table.routes);
+      tables.back().epoch = epoch_;
+    }
+    routers_[i]->Offer(std::move(tables));
+  }
 }
 
 // Adds a board for each lcore that runs devices, with the centre of each plane.
@@ -78,9 +91,6 @@ void EndpointBoards::AddRouter(const Config& config, uint32_t device,
     }
   }
   board.AddCentres(router, static_cast<uint32_t>(ends.size()));
-  for (const DeviceTable& table : of.tables) {
-    router.fabric().SetRoutes(table.routes.plane, table.routes);
-  }
   routers_.push_back(&router);
 }
 

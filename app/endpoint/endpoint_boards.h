@@ -25,6 +25,8 @@ class EndpointBoards {
 
   // Returns the ports for pipelines: those of centres replace the devices' queue pairs.
   std::vector<Device> PipelineDevices(const Config& config, std::vector<Device> devices);
+  // Gives the routers the tables of a configuration, as the next epoch. Any thread but lcores.
+  void SetTables(const Config& config);
   // Returns the board of Config::lcores[lcore]; null: it runs no device.
   Board* board(uint32_t lcore) const { return boards_[lcore].get(); }
   // Returns the router of Config::devices[device].
@@ -40,6 +42,7 @@ class EndpointBoards {
   std::vector<Port*> pools_;                    // of each lcore's board
   std::vector<std::unique_ptr<Board>> boards_;
   std::vector<Router*> routers_;
+  uint32_t epoch_ = 0;
 };
 
 }  // namespace suede

@@ -44,7 +44,8 @@ void SetCredit(const Config& config, fabric::SwitchParams& params) {
 fabric::PortParams PortOf(const Config& config, const DeviceCable& end) {
   const CableConfig& cable = config.cables[end.cable];
   const bool crosses = end.own.device.mesh != end.far.device.mesh;
-  fabric::PortParams params{.cbfc = config.mesh.cbfc == OnOff::kOn,
+  fabric::PortParams params{.pfc = {.storm = config.pfc.storm},
+                            .cbfc = config.mesh.cbfc == OnOff::kOn,
                             .plane = static_cast<uint8_t>(cable.plane),
                             .level = crosses ? fabric::LevelRule::kNext : fabric::LevelRule::kKeep};
   params.link = LinkParamsOf(config.llr, OnOff::kOff, PortConfig().link_ether_type, {});

@@ -94,6 +94,20 @@ void CheckPlane(const Topology& topology, const Tables& tables, const std::strin
   report.text += "\n";
 }
 
+// Reports how the tables may replace running ones.
+void CheckSwap(const Topology& topology, const Tables& tables, const Tables& running,
+               const std::string& name, Report& report) {
+  const std::array<const Tables*, 2> both = {&tables, &running};
+  const std::vector<Channel> circle =
+      Dependencies(topology, both).FindCycle(Dependencies::Cables::kLossless);
+  StrAppend(&report.text, name,
+            circle.empty() ? std::string("the tables may replace the running ones at once")
+                           : StrCat("the tables may replace the running ones after a drain: with "
+                                    "both, queues wait in a circle: ",
+                                    CycleText(circle)),
+            "\n");
+}
+
 std::string Padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size()), ' ');
   return text;
@@ -127,14 +141,19 @@ std::string HostsOf(const MeshSpec& mesh) {
 
 }  // namespace
 
-Report CheckTables(const MeshSystem& system, const std::vector<Tables>& tables) {
+Report CheckTables(const MeshSystem& system, const std::vector<Tables>& tables,
+                   const std::vector<Tables>& running) {
   const Topology& first = system.planes[0].topology;
   Report report;
   report.text =
       StrCat(system.spec.root.name, ": meshes: ", first.mesh_count(),
              ", devices: ", first.device_count(), ", planes: ", system.planes.size(), "\n");
   for (size_t plane = 0; plane < system.planes.size(); ++plane) {
-    CheckPlane(system.planes[plane].topology, tables[plane], StrCat("plane ", plane, ": "), report);
+    const std::string name = StrCat("plane ", plane, ": ");
+    const Topology& topology = system.planes[plane].topology;
+    CheckPlane(topology, tables[plane], name, report);
+    if (tables[plane] != running[plane])
+      CheckSwap(topology, tables[plane], running[plane], name, report);
   }
   return report;
 }

@@ -17,8 +17,9 @@ struct Report {
 };
 
 // Checks the tables of each plane: circles, and routes between all devices that cables connect.
-// `tables` has those of each plane.
-Report CheckTables(const MeshSystem& system, const std::vector<Tables>& tables);
+// `tables` has those of each plane, `running` those that they replace at run time.
+Report CheckTables(const MeshSystem& system, const std::vector<Tables>& tables,
+                   const std::vector<Tables>& running);
 // Follows a frame hop by hop.
 Report TraceRoute(const MeshSystem& system, const Tables& tables, const Device& from,
                   const Device& to);

@@ -49,11 +49,11 @@ std::vector<std::string> ValuesOf(const std::string& flag) {
   return values;
 }
 
-// Returns the tables of each plane: generated, but for those of --tables.
-absl::StatusOr<std::vector<Tables>> TablesOf(const MeshSystem& system) {
+// Returns the tables of each plane: generated, but for those of the files of a flag.
+absl::StatusOr<std::vector<Tables>> TablesOf(const MeshSystem& system, const std::string& flag) {
   std::vector<Tables> tables = system.GenerateTables();
   uint32_t plane = FLAGS_plane;
-  for (const std::string& file : ValuesOf(FLAGS_tables)) {
+  for (const std::string& file : ValuesOf(flag)) {
     if (plane >= system.planes.size()) {
       return absl::InvalidArgumentError(
           StrCat("no plane for ", file, "; give --tables one file for each plane from --plane on"));
@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<Tables>> TablesOf(const MeshSystem& system) {
 
 // Writes the configurations to --out, or prints them.
 int Plan(const MeshSystem& system, const std::vector<Tables>& tables, std::string_view source) {
-  if (const Report report = CheckTables(system, tables); !report.good) {
+  if (const Report report = CheckTables(system, tables, tables); !report.good) {
     std::fputs(report.text.c_str(), stderr);
     Refuse("cannot plan with these tables");
     return kExitNotAccepted;
@@ -143,16 +143,20 @@ int Execute(std::string_view command, const MeshSystem& system,
     return Refuse(
         StrCat("no plane ", FLAGS_plane, "; give --plane 0 to ", system.planes.size() - 1));
   }
-  const absl::StatusOr<std::vector<Tables>> tables = TablesOf(system);
+  const absl::StatusOr<std::vector<Tables>> tables = TablesOf(system, FLAGS_tables);
   if (!tables.ok()) return Refuse(TextOf(tables.status()));
   const Tables& of_plane = (*tables)[FLAGS_plane];
-  const uint64_t specification = SpecificationOf(system, *tables);
+  const uint64_t specification = SpecificationOf(system);
   if (command == "plan") return Plan(system, *tables, arguments[0]);
   if (command == "validate") return Validate(system, specification);
   if (command == "check" || command == "show") {
     std::printf("specification: %s\n", SpecificationText(specification).c_str());
   }
-  if (command == "check") return Print(CheckTables(system, *tables));
+  if (command == "check") {
+    const absl::StatusOr<std::vector<Tables>> running = TablesOf(system, FLAGS_running);
+    if (!running.ok()) return Refuse(TextOf(running.status()));
+    return Print(CheckTables(system, *tables, *running));
+  }
   if (command == "show") return Print({.text = ShowSystem(system)});
   const Topology& topology = system.planes[FLAGS_plane].topology;
   if (command == "cables") return Print({.text = ListCables(topology)});

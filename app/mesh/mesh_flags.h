@@ -13,6 +13,8 @@ inline constexpr int kExitNotAccepted = 3;
 #define SUEDE_MESH_FLAGS(X)                                                                        \
   X(uint32, plane, 0, "PLANE", "the plane of cables, tables, trace and --tables")                  \
   X(string, tables, "", "FILE...", "tables in place of generated ones, of the plane and the next") \
+  X(string, running, "", "FILE...",                                                                \
+    "check: tables that --tables are to replace at run time, if not the generated ones")           \
   X(string, out, "", "DIR", "plan: writes DIR/HOST.yaml; without it, prints all of them")          \
   X(string, device, "", "PATTERN",                                                                 \
     "plan: devices of cables; {host}, {end} and {number} are replaced")                            \
@@ -25,7 +27,7 @@ inline constexpr int kExitNotAccepted = 3;
 
 // Flags with several values, which are joined for gflags.
 inline constexpr char kMeshListSeparator = '\n';
-inline constexpr std::string_view kMeshListFlags[] = {"--tables", "--endpoint", "--discovered",
+inline constexpr std::string_view kMeshListFlags[] = {"--tables", "--running", "--endpoint", "--discovered",
                                                       "--planned"};
 
 inline constexpr FlagRow kMeshFlagRows[] = {

@@ -73,7 +73,7 @@ class Planner {
         topology_(system.planes[0].topology),
         tables_(tables),
         params_(params),
-        specification_(SpecificationOf(system, tables)),
+        specification_(SpecificationOf(system)),
         hosts_(HostsOfDevices(system)) {}
 
   absl::StatusOr<std::vector<HostPlan>> Plan() {

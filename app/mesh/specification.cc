@@ -30,7 +30,8 @@ class TextHash {
 
 }  // namespace
 
-uint64_t SpecificationOf(const MeshSystem& system, const std::vector<Tables>& tables) {
+uint64_t SpecificationOf(const MeshSystem& system) {
+  const std::vector<Tables> tables = system.GenerateTables();
   TextHash hash;
   for (size_t plane = 0; plane < system.planes.size(); ++plane) {
     const Topology& topology = system.planes[plane].topology;

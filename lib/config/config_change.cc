@@ -90,11 +90,20 @@ void CopyAtOnce(const S& started, const S& wanted, S& to) {
   }
 }
 
+// Copies routing tables, if the devices are the same.
+void TakeTables(const std::vector<DeviceConfig>& wanted, std::vector<DeviceConfig>& to) {
+  const auto is_same = [](const DeviceConfig& a, const DeviceConfig& b) {
+    return a.device == b.device && a.lcore == b.lcore && a.tables.size() == b.tables.size();
+  };
+  if (std::ranges::equal(wanted, to, is_same)) to = wanted;
+}
+
 Config TakeAtOnce(const Config& started, const Config& running, const Config& wanted) {
   Config result = running;
   RootEntry root = RootOf(running);
   CopyAtOnce(RootOf(started), RootOf(wanted), root);
   result.partition = root.partition;
+  TakeTables(wanted.devices, result.devices);
   VisitValues(
       [](std::string_view, auto& from, auto& with, auto& to) { CopyAtOnce(from, with, to); },
       started, wanted, result);

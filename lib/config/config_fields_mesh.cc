@@ -46,9 +46,10 @@ constexpr ConfigField<TableEntry> kTable[] = {
     Key<&TableEntry::devices>("devices", "", Between(1, 4),
                               "Port toward each device of the mesh; D: the device itself, .: no "
                               "route.",
-                              kRequired),
+                              {.required = true, .effect = Effect::kAtOnce}),
     Key<&TableEntry::meshes>("meshes", "", Between(1, 4),
-                             "Port toward each mesh; D: the own mesh, .: no route.", kRequired),
+                             "Port toward each mesh; D: the own mesh, .: no route.",
+                             {.required = true, .effect = Effect::kAtOnce}),
 };
 
 constexpr ConfigField<CableEntry> kCable[] = {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace suede {
 namespace {
@@ -24,6 +25,27 @@ void Router::AddOuterCable(Port* port, const mesh::CableEnd& own,
   Output& out = Add(port);
   out.expected = {.own = own, .end = expected};
   Refuse(number, true);
+}
+
+Router::~Router() {
+  delete offered_.load();
+  delete taken_.load();
+}
+
+void Router::Offer(TableSet tables) {
+  // A former set that the lcore has not taken is obsolete.
+  delete offered_.exchange(new TableSet(std::move(tables)), std::memory_order_acq_rel);
+  delete taken_.exchange(nullptr, std::memory_order_acq_rel);
+}
+
+void Router::TakeTables() {
+  // One set at most waits to be freed: memory is the control thread's.
+  if (taken_.load(std::memory_order_relaxed) != nullptr) return;
+  TableSet* const tables = offered_.exchange(nullptr, std::memory_order_acq_rel);
+  if (tables == nullptr) return;
+  for (const mesh::RoutingTable& table : *tables) switch_.SetRoutes(table.plane, table);
+  epoch_.store(tables->front().epoch, std::memory_order_relaxed);
+  taken_.store(tables, std::memory_order_release);
 }
 
 uint32_t Router::Inject(uint32_t centre, Frame* const* frames, uint32_t count, Time now) {
@@ -64,6 +86,7 @@ bool Router::Poll(Time now) {
 }
 
 void Router::CheckPorts() {
+  TakeTables();
   for (uint32_t number = 0; number < outputs_.size(); ++number) {
     Output& out = outputs_[number];
     const fabric::SwitchPort& port = switch_.port(number);

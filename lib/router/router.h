@@ -4,9 +4,11 @@
 #ifndef SUEDE_ROUTER_ROUTER_H_
 #define SUEDE_ROUTER_ROUTER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "fabric/switch.h"
 #include "mesh/discovery.h"
@@ -21,6 +23,7 @@ class Router {
   // outlives this object.
   Router(const mesh::Device& device, const fabric::SwitchParams& params, Port& pool)
       : device_(device), switch_(params), pool_(pool) {}
+  ~Router();
 
   // ---- Set-up, in the order of SwitchParams::ports. `port` outlives this object.
 
@@ -29,6 +32,12 @@ class Router {
   void AddOuterCable(Port* port, const mesh::CableEnd& own, const mesh::DevicePort& expected);
   // A cable inside the process, or a centre.
   void AddPort(Port* port) { Add(port); }
+
+  // ---- The control thread.
+
+  // Replaces the routing tables, one for each plane, of one epoch. The lcore takes them within
+  // about a millisecond.
+  void Offer(std::vector<mesh::RoutingTable> tables);
 
   // ---- The lcore.
 
@@ -46,6 +55,8 @@ class Router {
 
   const mesh::Device& device() const { return device_; }
   const fabric::Switch& fabric() const { return switch_; }
+  // Returns the epoch of the tables in use.
+  uint32_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
   const RouterPortReport& report(uint32_t port) const { return outputs_[port].report; }
 
  private:
@@ -68,6 +79,7 @@ class Router {
   Output& Add(Port* port);
   bool Transmit(uint32_t number, Time now);
   void CheckPorts();
+  void TakeTables();
   void CheckLink(uint32_t number, Output& out);
   void CheckNeighbour(uint32_t number, Output& out);
   void Refuse(uint32_t number, bool refuse);
@@ -82,6 +94,10 @@ class Router {
   uint32_t speaking_ = 0;  // and for each that may send link frames at any time
   uint32_t cables_ = 0;    // ports that are no centres
   Time next_check_{};
+  using TableSet = std::vector<mesh::RoutingTable>;
+  std::atomic<TableSet*> offered_{nullptr};  // the lcore takes it,
+  std::atomic<TableSet*> taken_{nullptr};    // and gives it back to be freed
+  std::atomic<uint32_t> epoch_{0};
 };
 
 }  // namespace suede

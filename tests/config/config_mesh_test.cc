@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "config/config.h"
+#include "config/config_change.h"
 #include "configs.h"
 
 namespace suede {
@@ -71,6 +72,23 @@ TEST(MeshConfigTest, AddressesHaveThePlaneByDefault) {
 
 TEST(MeshConfigTest, DevicesForwardVcsIndependently) {
   EXPECT_EQ(MustParse(kBoard).transport.psn_scope, PsnScope::kVc);
+}
+
+TEST(MeshConfigTest, TablesChangeAtOnceAndDevicesDoNot) {
+  const Config running = MustParse(kBoard);
+  const Config tables =
+      MustParse(absl::StrReplaceAll(kBoard, {{"devices: [D, 2]", "devices: [D, .]"}}));
+  const ConfigPlan plan = PlanChange(running, running, tables, kMachineOf8Cpus);
+  EXPECT_EQ(plan.config.devices, tables.devices);
+  ASSERT_EQ(plan.changes.size(), 1u);
+  EXPECT_EQ(plan.changes[0].path, "devices[0]");
+  EXPECT_TRUE(plan.changes[0].at_once);
+  const Config devices = MustParse(absl::StrReplaceAll(
+      kBoard, {{"mesh: {spec", "  - {from: M0D0P5, to: M0D1P5}\nmesh: {spec"}}));
+  const ConfigPlan later = PlanChange(running, running, devices, kMachineOf8Cpus);
+  EXPECT_EQ(later.config, running);
+  ASSERT_EQ(later.changes.size(), 1u);
+  EXPECT_FALSE(later.changes[0].at_once);
 }
 
 // Replaces a text of kBoard, and expects an error.

@@ -211,6 +211,27 @@ def test_a_cable_that_comes_up_again_elsewhere():
             all_to_all(directory, left, again)
 
 
+def test_tables_change_at_run_time():
+    """From X first to Y first, under load: `config load` applies tables alone at once, as the next epoch."""
+    y_first = {0: ["D", 2, 1, 1], 1: [4, "D", 1, 1], 2: [3, 3, "D", 2], 3: [3, 3, 4, "D"]}
+    with boards() as (directory, left, right):
+        wait_for_cables(left, right)
+        for daemon, side in ((left, "left"), (right, "right")):
+            assert {row["epoch"] for row in e2e.managed(daemon, "devices", "list")["devices"]} == {1}
+            file = directory / f"{side}-next.yaml"
+            file.write_text(json.dumps(board(directory, side, tables=y_first)))
+            changes = e2e.managed(daemon, "config", "load", file)["changes"]
+            assert {change["path"] for change in changes if change["at_once"]} == {"devices[0]", "devices[1]"}, changes
+            e2e.wait_until(lambda d=daemon: {row["epoch"] for row in e2e.managed(d, "devices", "list")["devices"]} == {2},
+                           e2e.START_S, "the epoch")
+        file = directory / "cable0.pcapng"
+        e2e.managed(left, "capture", "start", "cable0", "--file", file)
+        all_to_all(directory, left, right)
+        e2e.managed(left, "capture", "stop", "--port", "cable0")
+        # Column 0 has the frames of its own sources now.
+        assert {frame["src_fwd"] & 0x3FF for frame in decoded(file)} == {0, 2}
+
+
 def test_a_loop_of_tables():
     """Frames from XPU 0 to device 5, which is none, go round M0D0, M0D1, M0D3, M0D2. With hop count 64 the device that
     may not forward them is M0D0, where they come from M0D2: the events name its port alone, and other traffic goes

@@ -17,7 +17,7 @@ MeshSystem ExampleOf(const std::string& name) {
 
 TEST(MeshCommands, CheckCountsRoutes) {
   const MeshSystem four = ExampleOf("four-by-nine");
-  const Report report = CheckTables(four, four.GenerateTables());
+  const Report report = CheckTables(four, four.GenerateTables(), four.GenerateTables());
   EXPECT_TRUE(report.good);
   EXPECT_EQ(report.text,
             "four-by-nine: meshes: 4, devices: 36, planes: 1\n"
@@ -27,7 +27,7 @@ TEST(MeshCommands, CheckCountsRoutes) {
 // Planes 1 to 3 have no cables to the gateways.
 TEST(MeshCommands, CheckSaysWhereNoCablesAre) {
   const MeshSystem tg = ExampleOf("tg");
-  const Report report = CheckTables(tg, tg.GenerateTables());
+  const Report report = CheckTables(tg, tg.GenerateTables(), tg.GenerateTables());
   EXPECT_TRUE(report.good);
   EXPECT_TRUE(report.text.ends_with(
       "plane 3: 52 cables, 992 routes of up to 10 hops; no cables connect 268 pairs of devices\n"))
@@ -39,7 +39,7 @@ TEST(MeshCommands, CheckNamesFaults) {
   std::vector<Tables> tables = four.GenerateTables();
   tables[0][4].to_devices.Set(8, 4);  // back to device 3
   tables[0][9].to_devices = PortTable();
-  const Report report = CheckTables(four, tables);
+  const Report report = CheckTables(four, tables, tables);
   EXPECT_FALSE(report.good);
   EXPECT_EQ(report.text,
             "four-by-nine: meshes: 4, devices: 36, planes: 1\n"
@@ -49,6 +49,28 @@ TEST(MeshCommands, CheckNamesFaults) {
             "the tables, or shorten the route\n"
             "plane 0: 14 pairs have no route\n"
             "plane 0: 52 cables, 1246 routes of up to 10 hops\n");
+}
+
+// Frames that go along X first and frames that go along Y first wait for each other.
+TEST(MeshCommands, CheckSaysHowRunningTablesAreReplaced) {
+  const MeshSystem square = ExampleOf("square");
+  const std::vector<Tables> x_first = square.GenerateTables();
+  std::vector<Tables> y_first = x_first;
+  y_first[0][0].to_devices.Set(3, PortId(1u));
+  y_first[0][1].to_devices.Set(2, PortId(1u));
+  y_first[0][2].to_devices.Set(1, PortId(3u));
+  y_first[0][3].to_devices.Set(0, PortId(3u));
+  const Report drain = CheckTables(square, y_first, x_first);
+  EXPECT_TRUE(drain.good);
+  EXPECT_NE(drain.text.find("plane 0: the tables may replace the running ones after a drain: with "
+                            "both, queues wait in a circle: M0D"),
+            std::string::npos)
+      << drain.text;
+  std::vector<Tables> one = x_first;
+  one[0][0].to_devices.Set(3, PortId(1u));
+  const Report at_once = CheckTables(square, one, x_first);
+  EXPECT_TRUE(at_once.text.ends_with("plane 0: the tables may replace the running ones at once\n"))
+      << at_once.text;
 }
 
 TEST(MeshCommands, TraceShowsEachHop) {

@@ -28,7 +28,7 @@ class MeshValidate : public testing::Test {
   std::vector<HostPlan> Plan(const std::string& name) {
     system_ = SystemOf(name);
     const std::vector<Tables> tables = system_.GenerateTables();
-    specification_ = SpecificationOf(system_, tables);
+    specification_ = SpecificationOf(system_);
     const auto plans = PlanHosts(system_, tables, {});
     EXPECT_TRUE(plans.ok()) << plans.status();
     return *plans;

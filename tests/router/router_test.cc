@@ -289,6 +289,25 @@ TEST_F(RouterTest, FramesForACableWithoutALinkEnd) {
   EXPECT_EQ(Receive().size(), 1u);
 }
 
+// Tables of another epoch take effect while frames pass; sets that are replaced before the lcore
+// has seen them are skipped.
+TEST_F(RouterTest, TablesAreReplacedByTheControlThread) {
+  Router& a = board_.router(0);
+  for (uint32_t epoch = 1; epoch < 4; ++epoch) {
+    mesh::RoutingTable table{.own = kA, .epoch = epoch};
+    if (epoch == 1) table.to_devices.Set(1, mesh::PortId(2u));
+    a.Offer({table});
+    if (epoch == 2) continue;
+    Run(20);
+    EXPECT_EQ(a.epoch(), epoch);
+    Frame* const frame = Make(BytesOf(kA, kB));
+    EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
+    Run();
+    EXPECT_EQ(Receive().size(), epoch == 1 ? 1u : 0u);
+  }
+  EXPECT_EQ(a.fabric().port(1).counters().Get(SwitchPortCounter::kRxNoRoute), 1u);
+}
+
 TEST_F(RouterTest, DropsOfALoopAreReported) {
   // B sends frames for the far mesh back to A.
   mesh::RoutingTable table{.own = kB};
