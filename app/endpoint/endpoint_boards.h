@@ -32,6 +32,8 @@ class EndpointBoards {
   // Returns the router of Config::devices[device].
   const Router& router(uint32_t device) const { return *routers_[device]; }
   Router& router(uint32_t device) { return *routers_[device]; }
+  // Returns Config::cables[cable]; null: by a port.
+  Cable* cable(uint32_t cable) const { return cables_[cable].get(); }
 
  private:
   void AddBoards(const Config& config, const std::vector<Device>& devices);

@@ -4,6 +4,8 @@
 #ifndef SUEDE_ROUTER_CABLE_H_
 #define SUEDE_ROUTER_CABLE_H_
 
+#include <atomic>
+
 #include "base/burst_ring.h"
 #include "router/pool_port.h"
 
@@ -19,26 +21,33 @@ class Cable {
     // Not for frames that the caller keeps: use Give.
     uint32_t Transmit(Frame* const* /*frames*/, uint32_t /*count*/) override { return 0; }
     uint32_t Give(Frame* const* frames, uint32_t count) override;
+    LinkState link() const override {
+      return {.up = is_up_.load(std::memory_order_relaxed), .speed_bps = 0};
+    }
 
    private:
     friend class Cable;
     using Ring = BurstRing<Frame*, kFrames>;
-    End(const PoolPort::Params& params, Ring& in, Ring& out)
-        : PoolPort(params), in_(in), out_(out) {}
+    End(const PoolPort::Params& params, Ring& in, Ring& out, const std::atomic<bool>& is_up)
+        : PoolPort(params), in_(in), out_(out), is_up_(is_up) {}
 
     Ring& in_;
     Ring& out_;
+    const std::atomic<bool>& is_up_;
   };
 
   explicit Cable(const PoolPort::Params& params)
-      : a_(params, to_a_, to_b_), b_(params, to_b_, to_a_) {}
+      : a_(params, to_a_, to_b_, is_up_), b_(params, to_b_, to_a_, is_up_) {}
   Cable(const Cable&) = delete;
   Cable& operator=(const Cable&) = delete;
 
   End& a() { return a_; }
   End& b() { return b_; }
+  // Breaks or mends the cable. Any thread.
+  void SetUp(bool up) { is_up_.store(up, std::memory_order_relaxed); }
 
  private:
+  std::atomic<bool> is_up_{true};
   End::Ring to_a_;
   End::Ring to_b_;
   End a_;

@@ -90,10 +90,8 @@ void Router::CheckPorts() {
   for (uint32_t number = 0; number < outputs_.size(); ++number) {
     Output& out = outputs_[number];
     const fabric::SwitchPort& port = switch_.port(number);
-    if (out.expected) {
-      CheckLink(number, out);
-      CheckNeighbour(number, out);
-    }
+    if (!switch_.params().ports[number].centre) CheckLink(number, out);
+    if (out.expected) CheckNeighbour(number, out);
     out.report.without_hops.Set(port.without_hops());
     out.report.too_old.Set(port.output().too_old());
     uint64_t queued = out.count;
@@ -115,6 +113,7 @@ void Router::CheckLink(uint32_t number, Output& out) {
   switch_.port(number).OnUnsent(out.count);
   if (out.count != 0) pool_.Release(out.frames, out.count);
   out.count = 0;
+  if (!out.expected) return;
   // Another cable may be plugged in meanwhile.
   out.report.SetNeighbour(std::nullopt);
   Refuse(number, true);

@@ -214,6 +214,30 @@ TEST_F(LosslessRouterTest, InjectionWaitsForRoomAndNothingIsDropped) {
   EXPECT_EQ(received, sent);
 }
 
+TEST_F(LosslessRouterTest, ABrokenCableLosesFramesAndCarriesThemOnceMended) {
+  Run(400);
+  cable_->SetUp(false);
+  Run(20);
+  EXPECT_FALSE(board_.router(0).report(0).up());
+  EXPECT_FALSE(b().report(0).up());
+  for (uint32_t i = 0; i < 20; ++i) {
+    Frame* const frame = Make(BytesOf(kA, kB));
+    EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
+    Run(1);
+  }
+  Run(2000);
+  EXPECT_TRUE(Receive().empty());
+  cable_->SetUp(true);
+  Run(400);  // the session ends for silence, and the next one begins
+  EXPECT_TRUE(b().report(0).routes());
+  for (uint8_t i = 0; i < 20; ++i) {
+    Frame* const frame = Make(BytesOf(kA, kB, i));
+    EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
+    Run(4);
+    EXPECT_EQ(Receive(), (Bytes{BytesOf(kA, kB, i)}));
+  }
+}
+
 TEST_F(RouterTest, NoFrameGoesOverACableBeforeItsEndIsKnown) {
   Frame* const frame = Make(BytesOf(kA, kFar));
   EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
