@@ -117,7 +117,7 @@ fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device) {
                               .addresses = 1,
                               .addresses_of_port = 1,
                               .cell_bytes = CellBytes(config),
-                              .max_on_cable = 1,
+                              .max_on_cable = 0,
                               .levels = true};
   SetCredit(config, params);
   for (fabric::ClassParams& of_class : params.of_class) {

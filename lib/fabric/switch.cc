@@ -40,7 +40,8 @@ Switch::Switch(const SwitchParams& params)
   for (const PortParams& port : params_.ports) {
     if (port.link.retry.on) held += port.link.retry.window_frames;
   }
-  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + ports_.size() * kSpares + held);
+  ended_.reserve(params_.buffer_bytes / params_.cell_bytes + params_.ports.size() * kSpares +
+                 max_spares_ + held);
   spares_.reserve(max_spares_);
   touched_.reserve(params_.ports.size());
 }
