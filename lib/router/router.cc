@@ -14,7 +14,10 @@ constexpr Duration kCheckInterval = std::chrono::milliseconds(1);
 
 Router::Output& Router::Add(Port* port) {
   const auto number = static_cast<uint32_t>(outputs_.size());
-  if (switch_.port(number).link() != nullptr) speaking_ |= 1u << number;
+  if (const LinkEnd* const link = switch_.port(number).link(); link != nullptr) {
+    speaking_ |= 1u << number;
+    spares_ += link->params().retry.on ? kBurst : kLinkFrames;
+  }
   if (!switch_.params().ports[number].centre) cables_ |= 1u << number;
   return outputs_.emplace_back(port);
 }
@@ -72,16 +75,25 @@ bool Router::Poll(Time now) {
   }
   for (const uint16_t port : switch_.touched()) sending_ |= 1u << port;
   switch_.ClearTouched();
-  for (uint32_t left = sending_ | speaking_; left != 0; left &= left - 1) {
-    worked |= Transmit(static_cast<uint32_t>(std::countr_zero(left)), now);
-  }
+  if (worked || sending_ != 0 || now >= speaks_at_) worked |= TransmitAll(now);
   if (now >= next_check_) [[unlikely]] {
     next_check_ = now + kCheckInterval;
     CheckPorts();
   }
   ReleaseEnded();
-  if (switch_.spares_wanted() != 0) [[unlikely]]
+  if (switch_.spares() < spares_) [[unlikely]]
     GiveSpares();
+  return worked;
+}
+
+// A link that has nothing to send is polled again at its deadline, or after any work, which may
+// have freed its credit.
+bool Router::TransmitAll(Time now) {
+  bool worked = false;
+  for (uint32_t left = sending_ | speaking_; left != 0; left &= left - 1) {
+    worked |= Transmit(static_cast<uint32_t>(std::countr_zero(left)), now);
+  }
+  speaks_at_ = worked ? now : switch_.deadline(now);
   return worked;
 }
 
@@ -95,8 +107,8 @@ void Router::CheckPorts() {
     out.report.without_hops.Set(port.without_hops());
     out.report.too_old.Set(port.output().too_old());
     uint64_t queued = out.count;
-    for (uint32_t queue = 0; queue < switch_.params().queue_count(); ++queue) {
-      queued += port.output().queued_frames(queue);
+    for (fabric::QueueMask left = port.output().waiting(); left != 0; left &= left - 1) {
+      queued += port.output().queued_frames(static_cast<uint32_t>(std::countr_zero(left)));
     }
     out.report.SetQueued(queued);
   }
@@ -109,6 +121,7 @@ void Router::CheckLink(uint32_t number, Output& out) {
   out.report.SetLink(up);
   if (up == was_up) return;
   switch_.SetDown(number, !up);
+  speaks_at_ = {};
   if (up) return;
   switch_.port(number).OnUnsent(out.count);
   if (out.count != 0) pool_.Release(out.frames, out.count);
@@ -139,6 +152,7 @@ void Router::Refuse(uint32_t number, bool refuse) {
   outputs_[number].refused = refuse;
   outputs_[number].report.SetRefused(refuse);
   switch_.SetRefused(number, refuse);
+  speaks_at_ = {};
 }
 
 bool Router::Transmit(uint32_t number, Time now) {
@@ -146,7 +160,7 @@ bool Router::Transmit(uint32_t number, Time now) {
   const uint32_t count = switch_.Transmit(number, out.frames + out.count, kBurst - out.count, now);
   out.count += count;
   if (out.count == 0) {
-    if (switch_.IsIdle(number)) sending_ &= ~(1u << number);
+    if (switch_.port(number).output().waiting() == 0) sending_ &= ~(1u << number);
     return false;
   }
   const uint32_t sent = out.port->Give(out.frames, out.count);
@@ -164,8 +178,8 @@ void Router::ReleaseEnded() {
 
 void Router::GiveSpares() {
   Frame* frames[kBurst];
-  for (uint32_t count = 1; count != 0 && switch_.spares_wanted() != 0;) {
-    count = pool_.Allocate(frames, std::min(switch_.spares_wanted(), kBurst));
+  for (uint32_t count = 1; count != 0 && switch_.spares() < spares_;) {
+    count = pool_.Allocate(frames, std::min(spares_ - switch_.spares(), kBurst));
     for (uint32_t i = 0; i < count; ++i) switch_.GiveSpare(frames[i]);
   }
 }

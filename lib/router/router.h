@@ -61,6 +61,9 @@ class Router {
 
  private:
   static constexpr uint32_t kBurst = 32;
+  // Frames of a link itself in a poll iteration: a HELLO and updates of credit. With link-level
+  // retry each frame that leaves is a copy.
+  static constexpr uint32_t kLinkFrames = 4;
 
   struct Expected {
     mesh::CableEnd own;
@@ -77,6 +80,7 @@ class Router {
   };
 
   Output& Add(Port* port);
+  bool TransmitAll(Time now);
   bool Transmit(uint32_t number, Time now);
   void CheckPorts();
   void TakeTables();
@@ -91,8 +95,10 @@ class Router {
   Port& pool_;
   std::deque<Output> outputs_;
   uint32_t sending_ = 0;   // a bit for each port with frames to send,
-  uint32_t speaking_ = 0;  // and for each that may send link frames at any time
+  uint32_t speaking_ = 0;  // and for each with a link
   uint32_t cables_ = 0;    // ports that are no centres
+  uint32_t spares_ = 0;    // frames that the links use in a poll iteration, at most
+  Time speaks_at_{};       // when a link has something to send, without further work
   Time next_check_{};
   using TableSet = std::vector<mesh::RoutingTable>;
   std::atomic<TableSet*> offered_{nullptr};  // the lcore takes it,

@@ -214,6 +214,12 @@ TEST_F(LosslessRouterTest, InjectionWaitsForRoomAndNothingIsDropped) {
   EXPECT_EQ(received, sent);
 }
 
+TEST_F(LosslessRouterTest, IdleRoutersHoldFewFrames) {
+  Run(400);
+  const uint32_t ends = 3;  // of links
+  EXPECT_EQ(pool_.free(), 4096 - 4 * ends - outer_.sent.size());
+}
+
 TEST_F(LosslessRouterTest, ABrokenCableLosesFramesAndCarriesThemOnceMended) {
   Run(400);
   cable_->SetUp(false);
