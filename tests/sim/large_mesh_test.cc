@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mesh of 32 x 32 devices in virtual time (large_mesh.h). SUEDE_SIM_MESH_SECONDS: virtual time of
+// the run, 10 s by default, with more commands if it is longer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "fast_crc.h"
+#include "large_mesh.h"
+
+namespace suede {
+namespace {
+
+TEST(LargeMeshTest, CommandsArriveOnceWhileCablesFailAndMemoryIsBounded) {
+  InstallFastCrc();
+  LargeMeshOptions options;
+  if (const char* const text = std::getenv("SUEDE_SIM_MESH_SECONDS"); text != nullptr) {
+    options.run = std::chrono::seconds(std::max(10, std::atoi(text)));
+    options.gap = std::chrono::milliseconds(5);
+    options.xpus = 64;
+  }
+  LargeMesh mesh(options);
+  EXPECT_EQ(mesh.Run(), "");
+  const LargeMesh::Figures figures = mesh.figures();
+  const LargeMesh::Memory& memory = mesh.memory();
+  const uint32_t devices = options.columns * options.rows;
+  const uint64_t of_device = (memory.routers - memory.before) / devices;
+  std::cout << figures.commands << " commands, " << figures.turns << " turns, " << figures.frames
+            << " frames received by routers, " << figures.outages << " outages, " << figures.swaps
+            << " swaps, " << figures.drains << " drains, " << figures.lost_frames << " frames lost, " << figures.new_sessions
+            << " new sessions, " << figures.retransmissions << " retransmissions\n"
+            << figures.max_frames_out << " of " << figures.pool_frames << " frames in use at most; "
+            << of_device << " bytes of each device; " << memory.warm / 1024 << " KB after 2 s, "
+            << memory.end / 1024 << " KB at the end\n";
+  EXPECT_GE(figures.outages, static_cast<uint64_t>(options.run / std::chrono::seconds(1)) - 1);
+  EXPECT_GT(figures.lost_frames, 0u);
+  EXPECT_GT(figures.new_sessions, 0u);
+  EXPECT_GT(figures.retransmissions, 0u);
+  EXPECT_LE(of_device, 100u << 10);
+  EXPECT_LE(memory.end, memory.warm + (4u << 20));
+}
+
+}  // namespace
+}  // namespace suede
