@@ -221,7 +221,8 @@ def test_tables_change_at_run_time():
             file = directory / f"{side}-next.yaml"
             file.write_text(json.dumps(board(directory, side, tables=y_first)))
             changes = e2e.managed(daemon, "config", "load", file)["changes"]
-            assert {change["path"] for change in changes if change["at_once"]} == {"devices[0]", "devices[1]"}, changes
+            assert {change["key"]: change["effect"] for change in changes} == \
+                {"devices[0]": "at once", "devices[1]": "at once"}, changes
             e2e.wait_until(lambda d=daemon: {row["epoch"] for row in e2e.managed(d, "devices", "list")["devices"]} == {2},
                            e2e.START_S, "the epoch")
         file = directory / "cable0.pcapng"
