@@ -27,8 +27,8 @@ inline constexpr int kExitNotAccepted = 3;
 
 // Flags with several values, which are joined for gflags.
 inline constexpr char kMeshListSeparator = '\n';
-inline constexpr std::string_view kMeshListFlags[] = {"--tables", "--running", "--endpoint", "--discovered",
-                                                      "--planned"};
+inline constexpr std::string_view kMeshListFlags[] = {"--tables", "--running", "--endpoint",
+                                                      "--discovered", "--planned"};
 
 inline constexpr FlagRow kMeshFlagRows[] = {
 #define SUEDE_MESH_FLAG_ROW(type, name, fallback, value, sentence) {#name, value, sentence},

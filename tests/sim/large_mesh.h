@@ -45,12 +45,12 @@ class LargeMesh {
   struct Figures {
     uint64_t commands = 0;
     uint64_t turns = 0;
-    uint64_t frames = 0;         // that routers have received
+    uint64_t frames = 0;  // that routers have received
     uint64_t outages = 0;
-    uint64_t swaps = 0;          // of tables
-    uint64_t drains = 0;         // of all routers, before a swap
-    uint64_t lost_frames = 0;    // at cables that were down
-    uint64_t new_sessions = 0;   // of cables, after the first one of each end
+    uint64_t swaps = 0;         // of tables
+    uint64_t drains = 0;        // of all routers, before a swap
+    uint64_t lost_frames = 0;   // at cables that were down
+    uint64_t new_sessions = 0;  // of cables, after the first one of each end
     uint64_t retransmissions = 0;
     uint32_t max_frames_out = 0;
     uint32_t pool_frames = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mesh of 32 x 32 devices in virtual time (large_mesh.h). SUEDE_SIM_MESH_SECONDS: virtual time of
 // the run, 10 s by default, with more commands if it is longer.
+#include "large_mesh.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <iostream>
 
 #include "fast_crc.h"
-#include "large_mesh.h"
 
 namespace suede {
 namespace {
@@ -29,8 +30,9 @@ TEST(LargeMeshTest, CommandsArriveOnceWhileCablesFailAndMemoryIsBounded) {
   const uint64_t of_device = (memory.routers - memory.before) / devices;
   std::cout << figures.commands << " commands, " << figures.turns << " turns, " << figures.frames
             << " frames received by routers, " << figures.outages << " outages, " << figures.swaps
-            << " swaps, " << figures.drains << " drains, " << figures.lost_frames << " frames lost, " << figures.new_sessions
-            << " new sessions, " << figures.retransmissions << " retransmissions\n"
+            << " swaps, " << figures.drains << " drains, " << figures.lost_frames
+            << " frames lost, " << figures.new_sessions << " new sessions, "
+            << figures.retransmissions << " retransmissions\n"
             << figures.max_frames_out << " of " << figures.pool_frames << " frames in use at most; "
             << of_device << " bytes of each device; " << memory.warm / 1024 << " KB after 2 s, "
             << memory.end / 1024 << " KB at the end\n";
