@@ -178,7 +178,7 @@ class Planner {
   void AppendLcores(size_t devices, std::string& text) const {
     text += "lcores:\n";
     for (uint32_t cpu = 0; cpu < LcoresFor(devices); ++cpu) {
-      StrAppend(&text, "  - {cpu: ", cpu, params_.device.empty() ? ", idle: yield" : "", "}\n");
+      StrAppend(&text, "  - {cpu: ", cpu, params_.device.empty() ? ", idle: sleep" : "", "}\n");
     }
   }
 

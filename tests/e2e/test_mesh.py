@@ -11,16 +11,17 @@ XPU 3 by way of M0D1.
 
 import contextlib
 import json
+import os
 import re
 import secrets
 import subprocess
 
 import pytest
 
-import client
 import e2e
 import memory
 import sockets
+import switched
 from test_sealing import Keys, secret_line
 
 SUEDE_MESH = e2e.BUILD / "app/mesh/suede-mesh"
@@ -334,3 +335,27 @@ def test_the_caller_chooses_a_plane():
                     e2e.managed(left, "capture", "stop", "--port", name)
                 assert any(frame.get("commands") for frame in decoded(file)), decoded(file)
                 assert not any(frame.get("commands") for frame in decoded(other)), decoded(other)
+
+
+def test_a_board_on_two_lcores():
+    """All four devices in one daemon, two on each lcore: cables inside it, also between lcores, and no ports."""
+    with e2e.work_directory() as directory:
+        config, right = board(directory, "left"), board(directory, "right")
+        cpus = sorted(os.sched_getaffinity(0))
+        other = cpus[1 % len(cpus)]
+        if len(cpus) > 1:
+            config["lcores"] = [{"cpu": cpu, "idle": "sleep"} for cpu in (cpus[0], other)]
+        for part in (*config["devices"], *config["instances"]):
+            part["lcore"] = cpus[0]
+        for part in (*right["devices"], *right["instances"]):
+            part["lcore"] = other
+        config["ports"] = config["ports"][:1]
+        for key in ("devices", "instances", "cables"):
+            config[key] += right[key]
+        config["cables"] = [{key: value for key, value in cable.items() if key != "port"} for cable in config["cables"]
+                            if cable["from"] < cable["to"]]
+        with e2e.Daemon(directory, with_page("left", config)) as daemon:
+            wait_for_cables(daemon)
+            assert len(cables(daemon)) == 8
+            switched.run_workload(directory, daemon, 4, "all-to-all", "--bytes", 20000, "--iterations", 10)
+            assert not drops(daemon)

@@ -60,7 +60,7 @@ TEST(MeshPlan, HasAllDevicesOnOneHost) {
 version: 1
 name: host0
 lcores:
-  - {cpu: 0, idle: yield}
+  - {cpu: 0, idle: sleep}
 ports:
   - {name: plane0, device: mesh, plane: 0, encapsulation: afh2}
 mesh: {specification: 0xec960a63c1e6, cbfc: on}
@@ -103,7 +103,7 @@ TEST(MeshPlan, HasAPortForEachCableToAnotherHost) {
 version: 1
 name: host1
 lcores:
-  - {cpu: 0, idle: yield}
+  - {cpu: 0, idle: sleep}
 ports:
   - {name: plane0, device: mesh, plane: 0, encapsulation: afh2}
   - {name: M0D1P1, device: "net_memif0,role=server,id=0,socket=/run/suede/square-hosts-M0D1P1.sock,socket-abstract=no,bsize=2304", encapsulation: afh2, cbfc: on}
