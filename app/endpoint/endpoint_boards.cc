@@ -87,7 +87,7 @@ void EndpointBoards::AddRouter(const Config& config, uint32_t device,
     if (p) {
       router.AddOuterCable(devices[*p].pairs[0], OwnEnd(config, end), end.far);
     } else {
-      router.AddPort(end.is_from ? &cable->a() : &cable->b());
+      router.AddCable(end.is_from ? &cable->a() : &cable->b());
     }
   }
   board.AddCentres(router, static_cast<uint32_t>(ends.size()));

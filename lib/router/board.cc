@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "router/board.h"
 
+#include <algorithm>
+
 namespace suede {
+namespace {
+
+constexpr Duration kCheckInterval = std::chrono::milliseconds(1);  // of a router,
+// And of the board: many routers are checked less often, and no two at once.
+constexpr Duration kMinCheckInterval = std::chrono::microseconds(10);
+
+}  // namespace
 
 Centre& Board::AddCentre(const PoolPort::Params& params) {
   Plane& plane = planes_.emplace_back();
@@ -12,12 +21,14 @@ Centre& Board::AddCentre(const PoolPort::Params& params) {
 
 Router& Board::AddRouter(const mesh::Device& device, const fabric::SwitchParams& params,
                          Port& pool) {
-  return *routers_.emplace_back(std::make_unique<Router>(device, params, pool));
+  due_.push_back({});
+  return *routers_.emplace_back(
+      std::make_unique<Router>(device, params, pool, bells_.emplace_back()));
 }
 
 void Board::AddCentres(Router& router, uint32_t first_port) {
   for (const Plane& plane : planes_) {
-    router.AddPort(plane.end.get());
+    router.AddCentre(plane.end.get());
     plane.centre->AddRouter(&router, first_port++);
   }
 }
@@ -25,8 +36,25 @@ void Board::AddCentres(Router& router, uint32_t first_port) {
 bool Board::Poll(Time now) {
   for (const Plane& plane : planes_) plane.centre->SetNow(now);
   bool worked = false;
-  for (const auto& router : routers_) worked |= router->Poll(now);
+  for (size_t i = 0; i < routers_.size(); ++i) {
+    if (!bells_[i].Take() && now < due_[i]) continue;
+    worked |= routers_[i]->Poll(now);
+    due_[i] = routers_[i]->due();
+  }
+  if (now >= next_check_) [[unlikely]]
+    CheckRouters(now);
   return worked;
+}
+
+// Checks the routers whose turn has come.
+void Board::CheckRouters(Time now) {
+  const Duration interval = std::max(kCheckInterval / std::max(size(), 1u), kMinCheckInterval);
+  for (uint32_t left = size(); left != 0 && now >= next_check_; --left) {
+    routers_[checked_]->Check();
+    checked_ = (checked_ + 1) % size();
+    next_check_ += interval;
+  }
+  next_check_ = std::max(next_check_, now);
 }
 
 }  // namespace suede

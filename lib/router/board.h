@@ -5,6 +5,7 @@
 #define SUEDE_ROUTER_BOARD_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -22,7 +23,7 @@ class Board {
   Router& AddRouter(const mesh::Device& device, const fabric::SwitchParams& params, Port& pool);
   void AddCentres(Router& router, uint32_t first_port);
 
-  // Runs one poll iteration of all routers. Returns whether there was work.
+  // Runs one poll iteration of all routers that have work. Returns whether there was work.
   bool Poll(Time now);
 
   Centre& centre(uint32_t plane) { return *planes_[plane].centre; }
@@ -35,8 +36,15 @@ class Board {
     std::unique_ptr<Centre> centre;
     std::unique_ptr<Centre::End> end;
   };
+  void CheckRouters(Time now);
+
   std::vector<Plane> planes_;
+  // Of each router; apart from the routers, so that idle ones are passed quickly.
+  std::deque<Bell> bells_;
+  std::vector<Time> due_;
   std::vector<std::unique_ptr<Router>> routers_;
+  Time next_check_{};
+  uint32_t checked_ = 0;  // router whose turn is next
 };
 
 }  // namespace suede

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/burst_ring.h"
+#include "router/bell.h"
 #include "router/pool_port.h"
 
 namespace suede {
@@ -21,6 +22,8 @@ class Cable {
     // Not for frames that the caller keeps: use Give.
     uint32_t Transmit(Frame* const* /*frames*/, uint32_t /*count*/) override { return 0; }
     uint32_t Give(Frame* const* frames, uint32_t count) override;
+    // Rings `bell` for frames that arrive at this end. Set before the first frame; null: none.
+    void SetBell(Bell* bell) { bell_ = bell; }
     LinkState link() const override {
       return {.up = is_up_.load(std::memory_order_relaxed), .speed_bps = 0};
     }
@@ -28,16 +31,19 @@ class Cable {
    private:
     friend class Cable;
     using Ring = BurstRing<Frame*, kFrames>;
-    End(const PoolPort::Params& params, Ring& in, Ring& out, const std::atomic<bool>& is_up)
-        : PoolPort(params), in_(in), out_(out), is_up_(is_up) {}
+    End(const PoolPort::Params& params, Ring& in, Ring& out, End& far,
+        const std::atomic<bool>& is_up)
+        : PoolPort(params), in_(in), out_(out), far_(far), is_up_(is_up) {}
 
     Ring& in_;
     Ring& out_;
+    End& far_;
     const std::atomic<bool>& is_up_;
+    Bell* bell_ = nullptr;
   };
 
   explicit Cable(const PoolPort::Params& params)
-      : a_(params, to_a_, to_b_, is_up_), b_(params, to_b_, to_a_, is_up_) {}
+      : a_(params, to_a_, to_b_, b_, is_up_), b_(params, to_b_, to_a_, a_, is_up_) {}
   Cable(const Cable&) = delete;
   Cable& operator=(const Cable&) = delete;
 

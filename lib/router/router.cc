@@ -6,11 +6,6 @@
 #include <utility>
 
 namespace suede {
-namespace {
-
-constexpr Duration kCheckInterval = std::chrono::milliseconds(1);
-
-}  // namespace
 
 Router::Output& Router::Add(Port* port) {
   const auto number = static_cast<uint32_t>(outputs_.size());
@@ -25,6 +20,7 @@ Router::Output& Router::Add(Port* port) {
 void Router::AddOuterCable(Port* port, const mesh::CableEnd& own,
                            const mesh::DevicePort& expected) {
   const auto number = static_cast<uint32_t>(outputs_.size());
+  outer_ |= 1u << number;
   Output& out = Add(port);
   out.expected = {.own = own, .end = expected};
   Refuse(number, true);
@@ -60,44 +56,60 @@ uint32_t Router::Inject(uint32_t centre, Frame* const* frames, uint32_t count, T
     switch_.Receive(centre, frames + taken, burst, now);
     taken += burst;
   }
+  bell_.Ring();
   return taken;
 }
 
 bool Router::Poll(Time now) {
-  bool worked = false;
+  uint32_t received = 0;  // a bit for each port
   for (uint32_t left = cables_; left != 0; left &= left - 1) {
     const auto number = static_cast<uint32_t>(std::countr_zero(left));
     Frame* frames[kBurst];
     const uint32_t count = outputs_[number].port->Receive(frames, kBurst);
     if (count == 0) continue;
     switch_.Receive(number, frames, count, now);
-    worked = true;
+    received |= 1u << number;
   }
+  bool worked = received != 0;
   for (const uint16_t port : switch_.touched()) sending_ |= 1u << port;
   switch_.ClearTouched();
-  if (worked || sending_ != 0 || now >= speaks_at_) worked |= TransmitAll(now);
-  if (now >= next_check_) [[unlikely]] {
-    next_check_ = now + kCheckInterval;
-    CheckPorts();
-  }
+  if ((received | sending_) != 0 || now >= speaks_at_) worked |= TransmitAll(received, now);
   ReleaseEnded();
   if (switch_.spares() < spares_) [[unlikely]]
     GiveSpares();
+  const bool at_once = worked || (sending_ | outer_) != 0;
+  due_ = at_once ? now : speaks_at_;
   return worked;
 }
 
-// A link that has nothing to send is polled again at its deadline, or after any work, which may
-// have freed its credit.
-bool Router::TransmitAll(Time now) {
+// Returns when the first of `ports` has something to send.
+Time Router::DeadlineOf(uint32_t ports, Time now) const {
+  Time first = kNever;
+  for (; ports != 0; ports &= ports - 1) {
+    first = std::min(first, switch_.deadline(static_cast<uint32_t>(std::countr_zero(ports)), now));
+  }
+  return first;
+}
+
+// Sends the frames that wait, and those of links that have received frames or whose time has come.
+bool Router::TransmitAll(uint32_t received, Time now) {
+  uint32_t ports = sending_ | (received & speaking_);
+  speaks_at_ = kNever;
+  for (uint32_t left = speaking_ & ~ports; left != 0; left &= left - 1) {
+    const auto number = static_cast<uint32_t>(std::countr_zero(left));
+    const Time at = switch_.deadline(number, now);
+    at <= now ? void(ports |= 1u << number) : void(speaks_at_ = std::min(speaks_at_, at));
+  }
   bool worked = false;
-  for (uint32_t left = sending_ | speaking_; left != 0; left &= left - 1) {
+  for (uint32_t left = ports; left != 0; left &= left - 1) {
     worked |= Transmit(static_cast<uint32_t>(std::countr_zero(left)), now);
   }
-  speaks_at_ = worked ? now : switch_.deadline(now);
+  // A frame that has left may have freed credit of any link.
+  speaks_at_ = worked ? now : std::min(speaks_at_, DeadlineOf(ports & speaking_, now));
   return worked;
 }
 
-void Router::CheckPorts() {
+void Router::Check() {
   TakeTables();
   for (uint32_t number = 0; number < outputs_.size(); ++number) {
     Output& out = outputs_[number];
@@ -121,7 +133,7 @@ void Router::CheckLink(uint32_t number, Output& out) {
   out.report.SetLink(up);
   if (up == was_up) return;
   switch_.SetDown(number, !up);
-  speaks_at_ = {};
+  PollAgain();
   if (up) return;
   switch_.port(number).OnUnsent(out.count);
   if (out.count != 0) pool_.Release(out.frames, out.count);
@@ -152,7 +164,7 @@ void Router::Refuse(uint32_t number, bool refuse) {
   outputs_[number].refused = refuse;
   outputs_[number].report.SetRefused(refuse);
   switch_.SetRefused(number, refuse);
-  speaks_at_ = {};
+  PollAgain();
 }
 
 bool Router::Transmit(uint32_t number, Time now) {

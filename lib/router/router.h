@@ -13,16 +13,18 @@
 #include "fabric/switch.h"
 #include "mesh/discovery.h"
 #include "port/port.h"
+#include "router/bell.h"
+#include "router/cable.h"
 #include "router/router_report.h"
 
 namespace suede {
 
 class Router {
  public:
-  // `params`: of a switch with Forwarding::kMesh. `pool`: for frames that end and begin inside;
-  // outlives this object.
-  Router(const mesh::Device& device, const fabric::SwitchParams& params, Port& pool)
-      : device_(device), switch_(params), pool_(pool) {}
+  // `params`: of a switch with Forwarding::kMesh. `pool`: for frames that end and begin inside.
+  // `bell`: rung when frames arrive. The last two outlive this object.
+  Router(const mesh::Device& device, const fabric::SwitchParams& params, Port& pool, Bell& bell)
+      : device_(device), switch_(params), pool_(pool), bell_(bell) {}
   ~Router();
 
   // ---- Set-up, in the order of SwitchParams::ports. `port` outlives this object.
@@ -30,8 +32,12 @@ class Router {
   // A cable by a device of the process, whose end announces itself: frames go over it once it has
   // announced `expected`.
   void AddOuterCable(Port* port, const mesh::CableEnd& own, const mesh::DevicePort& expected);
-  // A cable inside the process, or a centre.
-  void AddPort(Port* port) { Add(port); }
+  // A cable inside the process.
+  void AddCable(Cable::End* end) {
+    end->SetBell(&bell_);
+    Add(end);
+  }
+  void AddCentre(Port* port) { Add(port); }
 
   // ---- The control thread.
 
@@ -46,8 +52,10 @@ class Router {
   uint32_t Inject(uint32_t centre, Frame* const* frames, uint32_t count, Time now);
   // Runs one poll iteration. Returns whether there was work.
   bool Poll(Time now);
-  // When there is work without further frames; kNever: never.
-  Time deadline(Time now) const { return switch_.deadline(now); }
+  // Follows the links and the neighbours of cables, and publishes reports.
+  void Check();
+  // When the next poll iteration is due unless the bell rings.
+  Time due() const { return due_; }
 
   fabric::Switch& fabric() { return switch_; }
 
@@ -80,26 +88,33 @@ class Router {
   };
 
   Output& Add(Port* port);
-  bool TransmitAll(Time now);
+  Time DeadlineOf(uint32_t ports, Time now) const;
+  bool TransmitAll(uint32_t received, Time now);
   bool Transmit(uint32_t number, Time now);
-  void CheckPorts();
   void TakeTables();
   void CheckLink(uint32_t number, Output& out);
   void CheckNeighbour(uint32_t number, Output& out);
   void Refuse(uint32_t number, bool refuse);
+  // The state of a port has changed.
+  void PollAgain() {
+    speaks_at_ = {};
+    bell_.Ring();
+  }
   void ReleaseEnded();
   void GiveSpares();
 
   const mesh::Device device_;
   fabric::Switch switch_;
   Port& pool_;
+  Bell& bell_;
   std::deque<Output> outputs_;
   uint32_t sending_ = 0;   // a bit for each port with frames to send,
   uint32_t speaking_ = 0;  // and for each with a link
   uint32_t cables_ = 0;    // ports that are no centres
+  uint32_t outer_ = 0;     // cables that leave the process
   uint32_t spares_ = 0;    // frames that the links use in a poll iteration, at most
   Time speaks_at_{};       // when a link has something to send, without further work
-  Time next_check_{};
+  Time due_{};
   using TableSet = std::vector<mesh::RoutingTable>;
   std::atomic<TableSet*> offered_{nullptr};  // the lcore takes it,
   std::atomic<TableSet*> taken_{nullptr};    // and gives it back to be freed

@@ -46,10 +46,10 @@ class RouterTest : public testing::Test {
     cable_ = std::make_unique<Cable>(params);
     board_.AddCentre(params);
     Router& a = board_.AddRouter(kA, ParamsOf({2}, cbfc), pool_);
-    a.AddPort(&cable_->a());
+    a.AddCable(&cable_->a());
     board_.AddCentres(a, 1);
     Router& b = board_.AddRouter(kB, ParamsOf({4, 1}, cbfc), pool_);
-    b.AddPort(&cable_->b());
+    b.AddCable(&cable_->b());
     b.AddOuterCable(&outer_, {.at = {.device = kB, .port = 1}, .plane = 0, .specification = 5},
                     {.device = kFar, .port = 3});
     board_.AddCentres(b, 2);
@@ -214,10 +214,13 @@ TEST_F(LosslessRouterTest, InjectionWaitsForRoomAndNothingIsDropped) {
   EXPECT_EQ(received, sent);
 }
 
-TEST_F(LosslessRouterTest, IdleRoutersHoldFewFrames) {
+TEST_F(LosslessRouterTest, IdleRoutersHoldFewFramesAndAreNotPolled) {
   Run(400);
   const uint32_t ends = 3;  // of links
   EXPECT_EQ(pool_.free(), 4096 - 4 * ends - outer_.sent.size());
+  // The links of the cable inside speak at their times; a device has no bell.
+  EXPECT_GT(board_.router(0).due(), now_ + kStep);
+  EXPECT_EQ(b().due(), now_);
 }
 
 TEST_F(LosslessRouterTest, ABrokenCableLosesFramesAndCarriesThemOnceMended) {
