@@ -23,11 +23,11 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kStep = microseconds(2);
+constexpr Duration kStep = microseconds(10);
 constexpr Duration kMaxIdle = milliseconds(1);
 constexpr uint32_t kMaxSent = 8;  // by an XPU in a burst
 constexpr uint32_t kMaxReceived = 32;
-constexpr uint32_t kOutageMs = 100;
+constexpr uint32_t kOutageMs = 200;  // longer than 8 HELLOs: sessions of cables end
 constexpr PlaneIndex kPlane{0u};
 
 uint64_t ResidentBytes() {
@@ -60,8 +60,8 @@ mesh::Tables Around(const mesh::Grid& grid, mesh::Tables tables, const mesh::Cab
   const size_t along = cut.a.port == grid.dimensions[0].forward ? 0 : 1;
   const size_t across = 1 - along;
   const bool is_beside_next = at[across] + 1 < grid.dimensions[across].size;
-  const mesh::PortId aside =
-      is_beside_next ? grid.dimensions[across].forward : grid.dimensions[across].backward;
+  const mesh::PortId aside = is_beside_next ? grid.dimensions[across].forward
+                                            : grid.dimensions[across].backward;
   const uint32_t beside = is_beside_next ? at[across] + 1 : at[across] - 1;
   for (mesh::RoutingTable& table : tables) {
     const mesh::Grid::Place here = grid.PlaceOf(table.own.device);
@@ -72,7 +72,7 @@ mesh::Tables Around(const mesh::Grid& grid, mesh::Tables tables, const mesh::Cab
       if (along == 1 && there[across] != at[across]) continue;
       if ((here[along] <= at[along]) == (there[along] <= at[along])) continue;
       const mesh::Dimension& line = grid.dimensions[along];
-      table.to_devices.Set(device, is_in_line                   ? aside
+      table.to_devices.Set(device, is_in_line                 ? aside
                                    : there[along] > here[along] ? line.forward
                                                                 : line.backward);
     }
@@ -117,15 +117,14 @@ LargeMesh::~LargeMesh() = default;
 // Reads what a file would set, and adds the devices, cables and XPUs.
 Config LargeMesh::MakeConfig() {
   std::string text = "version: 1\nname: large\nlcores: [";
-  for (uint32_t i = 0; i < options_.lcores; ++i)
-    StrAppend(&text, i == 0 ? "" : ", ", "{cpu: ", i, "}");
+  for (uint32_t i = 0; i < options_.lcores; ++i) StrAppend(&text, i == 0 ? "" : ", ", "{cpu: ", i, "}");
   StrAppend(
       &text,
       "]\n"
       "ports: [{name: plane0, device: mesh, plane: 0, encapsulation: afh2, mtu_bytes: 1500}]\n"
       "mesh: {cbfc: on, credit_frames: 4, buffer_kb: 256}\n"
       "devices: [{device: M0D0, lcore: 0, tables: [{devices: [D], meshes: [D]}]}]\n"
-      "transport: {psn_scope: vc}\npacking: {limit_bytes: 1024}\n"
+      "llr: {hello_us: 20000}\ntransport: {psn_scope: vc}\npacking: {limit_bytes: 1024}\n"
       "clients: {ring_lines: 256, receive_lines: 1024, completions: 64, credit_lines: 64, "
       "aggregate_lines: 256}\n"
       "instances: [{xpu: 0, lcore: 0, ports: [{port: plane0}]}]\n");

@@ -29,7 +29,7 @@ struct LargeMeshOptions {
   uint32_t xpus = 32;
   uint32_t partners = 4;  // that an XPU sends to
   Duration run = std::chrono::seconds(10);
-  Duration gap = std::chrono::milliseconds(50);  // between bursts of commands
+  Duration gap = std::chrono::milliseconds(200);  // between bursts of commands
   uint64_t seed = 1;
 };
 
