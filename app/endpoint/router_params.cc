@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "config/link_config.h"
 #include "fabric/switch.h"
 #include "router/cable.h"
+#include "router/centre.h"
 #include "wire/frame_class.h"
 
 namespace suede {
@@ -141,13 +143,19 @@ fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device) {
 
 uint32_t RouterFramesOf(const Config& config) {
   uint64_t frames = 0;
+  std::set<uint32_t> lcores;
   for (uint32_t i = 0; i < config.devices.size(); ++i) {
     const fabric::SwitchParams params = RouterParamsOf(config, i);
     frames += params.buffer_bytes / params.cell_bytes + fabric::Switch::MaxSpares(params);
     for (const fabric::PortParams& port : params.ports) {
-      frames += 2 * Cable::kFrames + port.link.retry.window_frames * (port.link.retry.on ? 1 : 0);
+      frames += Router::kPortFrames + (port.link.retry.on ? port.link.retry.window_frames : 0);
     }
+    for (const DeviceCable& end : DeviceCablesOf(config, i)) {
+      if (!config.cables[end.cable].port) frames += Cable::kFrames;
+    }
+    lcores.insert(config.devices[i].lcore);
   }
+  frames += lcores.size() * MeshPlanesOf(config) * Centre::kDelivered;
   return static_cast<uint32_t>(frames);
 }
 

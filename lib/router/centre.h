@@ -16,6 +16,8 @@ namespace suede {
 
 class Centre final : public PoolPort {
  public:
+  static constexpr uint32_t kDelivered = 1024;  // frames that wait for the pipeline
+
   explicit Centre(const PoolPort::Params& params) : PoolPort(params) {}
 
   // The router of a device, and the number of the centre in its switch; outlives this object.
@@ -48,7 +50,6 @@ class Centre final : public PoolPort {
   uint32_t Give(Frame* const* frames, uint32_t count) override;
 
  private:
-  static constexpr uint32_t kDelivered = 1024;
   static constexpr uint32_t kCopied = 32;
 
   struct Entry {

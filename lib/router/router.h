@@ -20,7 +20,13 @@
 namespace suede {
 
 class Router {
+  static constexpr uint32_t kBurst = 32;
+
  public:
+  // Frames that a port holds beside the switch's buffer and the window of its link: a burst that
+  // the device has not taken, and spare frames.
+  static constexpr uint32_t kPortFrames = 2 * kBurst;
+
   // `params`: of a switch with Forwarding::kMesh. `pool`: for frames that end and begin inside.
   // `bell`: rung when frames arrive. The last two outlive this object.
   Router(const mesh::Device& device, const fabric::SwitchParams& params, Port& pool, Bell& bell)
@@ -68,7 +74,6 @@ class Router {
   const RouterPortReport& report(uint32_t port) const { return outputs_[port].report; }
 
  private:
-  static constexpr uint32_t kBurst = 32;
   // Frames of a link itself in a poll iteration: a HELLO and updates of credit. With link-level
   // retry each frame that leaves is a copy.
   static constexpr uint32_t kLinkFrames = 4;

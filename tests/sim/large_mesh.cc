@@ -362,7 +362,7 @@ std::string LargeMesh::Run() {
   const Time begin = now_;
   next_burst_ = now_ + milliseconds(100);
   next_phase_ = now_ + milliseconds(500);
-  RunUntil(begin + seconds(2));
+  RunUntil(begin + std::min<Duration>(seconds(2), options_.run / 2));
   memory_.warm = ResidentBytes();
   RunUntil(begin + options_.run);
   next_burst_ = kNever;

@@ -44,5 +44,19 @@ TEST(LargeMeshTest, CommandsArriveOnceWhileCablesFailAndMemoryIsBounded) {
   EXPECT_LE(memory.end, memory.warm + (4u << 20));
 }
 
+// Routers and cables that are full hold no more frames than the pool has.
+TEST(LargeMeshTest, ASmallMeshThatIsFullHasFramesEnough) {
+  InstallFastCrc();
+  LargeMesh mesh({.columns = 4,
+                  .rows = 4,
+                  .xpus = 16,
+                  .run = std::chrono::milliseconds(200),
+                  .gap = std::chrono::microseconds(20)});
+  EXPECT_EQ(mesh.Run(), "");
+  EXPECT_GT(mesh.figures().commands, 100'000u);
+  std::cout << mesh.figures().commands << " commands, " << mesh.figures().max_frames_out << " of "
+            << mesh.figures().pool_frames << " frames in use at most\n";
+}
+
 }  // namespace
 }  // namespace suede
