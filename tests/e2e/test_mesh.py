@@ -61,7 +61,8 @@ def board(directory, side, planes=1, tables=None, crossed=False):
         {"device": f"M0D{d}", "lcore": cpu,
          "tables": [{"devices": [on_plane(k, port) for port in tables[d]], "meshes": ["D"]} for k in range(planes)]}
         for d in BOARDS[side]]
-    config["mesh"] = {"cbfc": "on", "specification": int(re.search(r"0x[0-9a-f]{12}", suede_mesh("check", SQUARE))[0], 16)}
+    specification = re.search(r"0x[0-9a-f]{12}", suede_mesh("check", SQUARE))[0]
+    config["mesh"] = {"cbfc": "on", "specification": int(specification, 16)}
     config["cables"] = []
     for k in range(planes):
         west, east = sorted(BOARDS[side])
@@ -214,18 +215,20 @@ def test_a_cable_that_comes_up_again_elsewhere():
 
 def test_tables_change_at_run_time():
     """From X first to Y first, under load: `config load` applies tables alone at once, as the next epoch."""
+    def epochs(daemon):
+        return {row["epoch"] for row in e2e.managed(daemon, "devices", "list")["devices"]}
+
     y_first = {0: ["D", 2, 1, 1], 1: [4, "D", 1, 1], 2: [3, 3, "D", 2], 3: [3, 3, 4, "D"]}
     with boards() as (directory, left, right):
         wait_for_cables(left, right)
         for daemon, side in ((left, "left"), (right, "right")):
-            assert {row["epoch"] for row in e2e.managed(daemon, "devices", "list")["devices"]} == {1}
+            assert epochs(daemon) == {1}
             file = directory / f"{side}-next.yaml"
             file.write_text(json.dumps(board(directory, side, tables=y_first)))
             changes = e2e.managed(daemon, "config", "load", file)["changes"]
             assert {change["key"]: change["effect"] for change in changes} == \
                 {"devices[0]": "at once", "devices[1]": "at once"}, changes
-            e2e.wait_until(lambda d=daemon: {row["epoch"] for row in e2e.managed(d, "devices", "list")["devices"]} == {2},
-                           e2e.START_S, "the epoch")
+            e2e.wait_until(lambda d=daemon: epochs(d) == {2}, e2e.START_S, "the epoch")
         file = directory / "cable0.pcapng"
         e2e.managed(left, "capture", "start", "cable0", "--file", file)
         all_to_all(directory, left, right)
@@ -311,7 +314,7 @@ def test_the_caller_chooses_a_plane():
     """With an instance on each plane an operation goes by the plane that its caller names, or by one that the library
     chooses."""
     def split(_, config):
-        config["instances"] = [{"xpu": one["xpu"], "instance": k, "lcore": one["lcore"], "ports": [{"port": f"plane{k}"}]}
+        config["instances"] = [{**one, "instance": k, "ports": [{"port": f"plane{k}"}]}
                                for one in config["instances"] for k in range(2)]
         return config
 
