@@ -22,7 +22,9 @@ struct FrameNote {
   uint8_t queue = 0;      // of the output: the class, or the link VC on a switch with levels
   uint8_t link_vc = 0;    // of the link on which the frame arrived
   uint16_t credits = 0;   // of the link on which the frame arrived; 0: none
-  bool credited = false;  // charged to its input's part for frames on credit
+  // Charged to its input's part for frames on credit; before it is admitted: within its sender's
+  // credit.
+  bool credited = false;
 };
 static_assert(sizeof(FrameNote) <= Frame::kNoteBytes);
 

@@ -10,6 +10,7 @@
 #include "wire/encap/header.h"
 #include "wire/encap/traits.h"
 #include "wire/ethernet.h"
+#include "wire/frame_class.h"
 
 namespace suede::fabric {
 
@@ -33,7 +34,6 @@ inline constexpr uint8_t kAfh2FixedValue = 0x02;  // of the bits that identify A
 // Offsets in the header of AFH Gen 2 with 32 bits of address.
 inline constexpr uint32_t kAfh2HopCount = 1;
 inline constexpr uint32_t kAfh2Destination = 2;
-inline constexpr uint32_t kAfh2Ds = 6;
 // Whether a frame has such a header, and goes to one receiver: ViewFrame of kMesh has no error.
 inline bool IsMeshFrame(const uint8_t* frame, uint32_t bytes) {
   return bytes >= kEthernetBytes && frame[0] == kAfh2FixedValue &&

@@ -25,18 +25,19 @@ bool LinkPort::Copy(const Frame& from, Frame* to) {
 }
 
 bool LinkPort::OnReceive(Frame& frame, Time now) {
-  if (end_.OnFrame(frame, now) != LinkEnd::Fate::kUp) return false;
+  const bool passes = end_.OnFrame(frame, now) == LinkEnd::Fate::kUp;
+  stale_ |= !passes || end_.params().retry.on;
+  if (!passes) return false;
   if (credit_ == nullptr) return true;
   bool opened = false;
   return !credit_->TakeUpdate(end_, frame, opened, now);
 }
 
-void LinkPort::Poll(Time now) {
+void LinkPort::PollEnd(Time now) {
   end_.Poll(now);
   end_.Show();
-  if (credit_ == nullptr) return;
-  credit_->Follow(end_, now);
-  credit_->Show(end_.counters());
+  stale_ = end_.sender().state() == RetrySender::State::kFlush;  // the next Poll begins anew
+  if (credit_ != nullptr) credit_->Follow(end_, now);
 }
 
 // Takes a due update. A CF_Update leaves unnumbered; a CC_Update takes its place among the numbered
@@ -61,8 +62,9 @@ LinkPort::Next LinkPort::TakeUpdate(Frame* spare, Time now) {
   }
 }
 
-LinkPort::Next LinkPort::Take(Output& output, Frame* spare, Time now) {
+LinkPort::Next LinkPort::Take(Frame* spare, Time now) {
   if (end_.HasNext(now)) {
+    stale_ = true;
     spare->data = spare->buffer;
     spare->length = end_.Next(spare->data, now);
     NewNote(spare).traffic_class = kClasses - 1;
@@ -73,7 +75,6 @@ LinkPort::Next LinkPort::Take(Output& output, Frame* spare, Time now) {
     if (update.used_spare) return update;
   }
   if (end_.ToSend(0) == nullptr) {
-    if (waiting_ == nullptr) waiting_ = output.Pop(now);
     if (waiting_ == nullptr) return {};
     end_.BeginBurst();
     const LinkEnd::Passage passage = end_.Pass(*waiting_, false, UINT32_MAX);
@@ -84,6 +85,7 @@ LinkPort::Next LinkPort::Take(Output& output, Frame* spare, Time now) {
       return {.frame = frame};
     }
   }
+  stale_ = true;
   if (!Copy(*end_.ToSend(0), spare)) return {};
   end_.OnSent(1, now);
   return {.frame = spare, .used_spare = true};

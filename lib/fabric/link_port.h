@@ -23,18 +23,38 @@ class LinkPort {
     if (params.credit.cbfc) credit_ = std::make_unique<CreditEnd>(params, largest_octets);
   }
 
-  // Takes a received frame. Returns false if the frame was the link's, or is dropped: it ends.
+  // Whether the link has no part in the frame, received or to be sent.
+  bool Ignores(const Frame& frame) const { return end_.Ignores(frame); }
+  // Takes a received frame that the link does not ignore. Returns false if the frame was the
+  // link's, or is dropped: it ends.
   bool OnReceive(Frame& frame, Time now);
   // Handles expired timers. To be called before frames leave.
-  void Poll(Time now);
-  // The frame that leaves next: a frame of the link, a held frame, or the output's next frame.
-  // `spare`: an empty frame, for the first two and for a numbered frame. If `spare` was used and no
-  // frame leaves, the caller calls again.
+  void Poll(Time now) {
+    if (stale_ || now >= end_.deadline()) [[unlikely]]
+      PollEnd(now);
+    if (credit_ != nullptr) credit_->Show(end_.counters());
+  }
+  // Whether Poll would do nothing, and no frame of the link leaves.
+  bool IsQuiet(Time now) const {
+    return !stale_ && !is_full() && now < deadline(now) &&
+           (credit_ == nullptr || !credit_->has_changed());
+  }
+  // Whether Take may return a frame, or the output's next frame has to wait.
+  bool HasOwn(Time now) const {
+    return end_.HasNext(now) || (credit_ != nullptr && credit_->HasUpdate(now)) ||
+           end_.ToSend(0) != nullptr || waiting_ != nullptr;
+  }
+  // Takes the output's next frame, which the link does not ignore: Take will return it. HasOwn must
+  // be false.
+  void Hold(Frame* frame) { waiting_ = frame; }
+  // The frame that leaves next: a frame of the link, or a held frame. `spare`: an empty frame, for
+  // the first and for a numbered frame. If `spare` was used and no frame leaves, the caller calls
+  // again.
   struct Next {
     Frame* frame = nullptr;  // null: no frame leaves now
     bool used_spare = false;
   };
-  Next Take(Output& output, Frame* spare, Time now);
+  Next Take(Frame* spare, Time now);
   // The output is emptied: returns the frame that waits outside it, which ends, too; null: none.
   Frame* TakeWaiting() { return std::exchange(waiting_, nullptr); }
 
@@ -63,12 +83,16 @@ class LinkPort {
     if (credit_ == nullptr) return kNever;
     return is_full() ? credit_->receiver().deadline() : credit_->deadline();
   }
+  void PollEnd(Time now);
   Next TakeUpdate(Frame* spare, Time now);
   static bool Copy(const Frame& from, Frame* to);
 
   LinkEnd end_;
   std::unique_ptr<CreditEnd> credit_;
   Frame* waiting_ = nullptr;  // removed from its queue, and not taken yet
+  // A link frame or a numbered frame has passed since the last PollEnd: the session and the gauges
+  // may have changed.
+  bool stale_ = true;
 };
 
 }  // namespace suede::fabric

@@ -14,12 +14,14 @@ Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
     : params_(params),
       port_(port),
       rate_bps_(params.ports[port].rate_bps),
+      levels_(params.levels),
       buffer_(buffer),
       counters_(counters),
       scheduler_(params),
       pauses_(params.ports[port].pfc, params.ports[port].rate_bps),
       random_(params.seed ^ (uint64_t{port} + 1) << 32) {
   for (uint32_t queue = 0; queue < params.queue_count(); ++queue) {
+    needs_[queue].link_vc = static_cast<uint8_t>(queue);
     if (params.of_class[params.ClassOfQueue(queue)].max_wait != Duration::zero()) {
       aging_ |= QueueMask{1} << queue;
     }
@@ -52,7 +54,7 @@ void Output::Push(Frame* frame, const FrameView& view) {
   waiting_ |= QueueMask{1} << queue;
 }
 
-Frame* Output::Take(uint32_t queue) {
+[[gnu::always_inline]] inline Frame* Output::Take(uint32_t queue) {
   Frame* const frame = queues_[queue].PopFront();
   FrameNote& note = NoteOfFrame(frame);
   if (note.credits != 0) [[unlikely]]
@@ -66,32 +68,31 @@ Frame* Output::Take(uint32_t queue) {
   return frame;
 }
 
-uint8_t Output::LinkVcOfQueued(const Frame& frame) const {
-  if (params_.levels) return NoteOfFrame(&frame).queue;
-  return LinkVcOf(ClassRuleOf(params_), frame.data, frame.length);
-}
-
 // Checks whether the first frame of a queue has the credit that it needs. A storm ends when its
 // last dropped frame would have credit.
-void Output::CheckFirst(uint32_t queue) {
+[[gnu::always_inline]] inline void Output::CheckFirst(uint32_t queue) {
   const QueueMask bit = QueueMask{1} << queue;
   Need& need = needs_[queue];
   if (const Frame* const frame = queues_[queue].head(); frame != nullptr) {
-    need.link_vc = LinkVcOfQueued(*frame);
+    if (!levels_) need.link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
     need.credits = credit_->rule().CreditsOf(frame->length);
   } else if ((starved_ & bit) == 0) {
     need.since = kNever;
     return;
   }
-  if (!credit_->MaySend(need.link_vc, need.credits)) return NoteWithoutCredit(queue);
+  if (!credit_->MaySend(need.link_vc, need.credits)) [[unlikely]]
+    return NoteWithoutCredit(queue);
+  if (need.since == kNever) [[likely]]
+    return;
   need.since = kNever;
   starved_ &= ~bit;
 }
 
 // The watchdog: frames that wait for credit too long block the buffer, and thereby other outputs.
-void Output::NoteWithoutCredit(uint32_t queue) {
+[[gnu::noinline]] void Output::NoteWithoutCredit(uint32_t queue) {
   const QueueMask bit = QueueMask{1} << queue;
   without_credit_ |= bit;
+  held_ |= bit;
   const Duration storm = params_.ports[port_].pfc.storm;
   Need& need = needs_[queue];
   if (need.since == kNever) need.since = now_;
@@ -114,17 +115,13 @@ void Output::CheckCredit() {
     return;
   }
   for (; left != 0; left &= left - 1) CheckFirst(static_cast<uint32_t>(std::countr_zero(left)));
-  held_ |= without_credit_;
 }
 
 // A frame leaves on credit. Frames behind it may need more credit than is left, and so may the
 // first frames of other queues that share its link VC.
-void Output::Spend(const Frame& frame, Time now) {
-  credit_->OnSent(LinkVcOfQueued(frame), credit_->rule().CreditsOf(frame.length), now);
-  if (!params_.levels) return CheckCredit();
-  const uint32_t queue = NoteOfFrame(&frame).queue;
-  CheckFirst(queue);
-  held_ |= without_credit_ & QueueMask{1} << queue;
+void Output::Spend(uint32_t queue, Time now) {
+  credit_->OnSent(needs_[queue].link_vc, needs_[queue].credits, now);
+  levels_ ? CheckFirst(queue) : CheckCredit();
 }
 
 Frame* Output::Pop(Time now) {
@@ -137,7 +134,7 @@ Frame* Output::Pop(Time now) {
   }
   Frame* const frame = Take(queue);
   if (credit_ != nullptr && credit_->is_on()) [[unlikely]]
-    Spend(*frame, now);
+    Spend(queue, now);
   if (rate_bps_ != 0) {
     // The time since when the frame could have left: a late poll iteration compensates its delay,
     // but no credit accumulates during a pause or while the queue is empty.
@@ -151,10 +148,7 @@ Frame* Output::Pop(Time now) {
   return frame;
 }
 
-Frame* Output::PopStormy() {
-  const QueueMask lost = stormy() & waiting_;
-  if (lost == 0) [[likely]]
-    return nullptr;
+[[gnu::noinline]] Frame* Output::TakeStormy(QueueMask lost) {
   Frame* const frame = Take(static_cast<uint32_t>(std::countr_zero(lost)));
   counters_[NoteOfFrame(frame).traffic_class].Add(SwitchClassCounter::kStormDrop);
   return frame;
@@ -167,8 +161,8 @@ WaitCause Output::CauseOf(uint32_t queue) const {
   return rate_bps_ != 0 ? WaitCause::kRate : WaitCause::kDown;
 }
 
-Frame* Output::PopOld(Time now) {
-  for (QueueMask left = waiting_ & aging_; left != 0; left &= left - 1) {
+[[gnu::noinline]] Frame* Output::TakeOld(QueueMask left, Time now) {
+  for (; left != 0; left &= left - 1) {
     const auto queue = static_cast<uint32_t>(std::countr_zero(left));
     const FrameNote& note = NoteOfFrame(queues_[queue].head());
     const Duration waits = now - note.at;
@@ -178,7 +172,10 @@ Frame* Output::PopOld(Time now) {
                 .destination = note.destination,
                 .traffic_class = note.traffic_class,
                 .cause = CauseOf(queue)};
-    return Take(queue);
+    Frame* const frame = Take(queue);
+    // The frame behind it may need more credit.
+    if (credit_ != nullptr) CheckCredit();
+    return frame;
   }
   return nullptr;
 }

@@ -51,9 +51,15 @@ class Output {
   // Takes the next frame from its queue and the buffer; null: no waiting frame may leave.
   Frame* Pop(Time now);
   // Takes a frame of a queue in a storm, to be dropped; null: none.
-  Frame* PopStormy();
+  Frame* PopStormy() {
+    const QueueMask lost = stormy() & waiting_;
+    return lost == 0 ? nullptr : TakeStormy(lost);
+  }
   // Takes a frame that has waited too long, to be dropped; null: none.
-  Frame* PopOld(Time now);
+  Frame* PopOld(Time now) {
+    const QueueMask left = waiting_ & aging_;
+    return left == 0 ? nullptr : TakeOld(left, now);
+  }
   const DropNote& too_old() const { return too_old_; }
   // Takes any frame, whatever holds it up; null: none.
   Frame* PopAny();
@@ -71,6 +77,8 @@ class Output {
     }
   }
   QueueMask waiting() const { return waiting_; }
+  // Whether Update would do nothing, without PFC, and Pop return no frame.
+  bool is_empty() const { return (waiting_ | without_credit_ | starved_) == 0; }
   const PfcReceiver& pauses() const { return pauses_; }
   // Queues whose first frame waits for credit, as of the last Update.
   QueueMask without_credit() const { return without_credit_; }
@@ -82,16 +90,17 @@ class Output {
   WaitCause CauseOf(uint32_t queue) const;
   void Mark(Frame* frame, const FrameView& view, uint32_t depth);
   Frame* Take(uint32_t queue);
-  // The link VC by which a queued frame leaves.
-  uint8_t LinkVcOfQueued(const Frame& frame) const;
+  Frame* TakeStormy(QueueMask lost);
+  Frame* TakeOld(QueueMask left, Time now);
   void CheckCredit();
   void CheckFirst(uint32_t queue);
   void NoteWithoutCredit(uint32_t queue);
-  void Spend(const Frame& frame, Time now);
+  void Spend(uint32_t queue, Time now);
 
   const SwitchParams& params_;
   const uint32_t port_;
   const uint64_t rate_bps_;
+  const bool levels_;
   SharedBuffer& buffer_;
   ClassCounters& counters_;
   QueueMask waiting_ = 0;
@@ -100,10 +109,10 @@ class Output {
   QueueMask starved_ = 0;           // without credit for too long: in a storm
   CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
   LinkCounters* link_counters_ = nullptr;  // null if credit_ is
-  // The credit that the first frame of a queue needs, or that the last frame dropped in a storm
-  // needed.
+  // The credit that the first frame of a queue needs, as of the last check; or that the last frame
+  // dropped in a storm needed.
   struct Need {
-    uint8_t link_vc = 0;
+    uint8_t link_vc = 0;  // with levels the queue
     uint32_t credits = 0;
     Time since = kNever;  // since when the frame has no credit; kNever: it has credit
   };

@@ -142,19 +142,24 @@ void SharedBuffer::Release(PortIndex in, PortIndex out, uint32_t queue, uint32_t
 }
 
 bool SharedBuffer::AdmitCredited(PortIndex in, PortIndex out, const FrameNote& note) {
+  const uint32_t charge = note.charge;
   uint32_t& input = credited_inputs_[Index(in, note.link_vc)];
-  if (input + note.charge > credit_bytes_[note.link_vc]) return false;
-  input += note.charge;
-  credited_queues_[Index(out, note.queue)] += note.charge;
-  used_ += note.charge;
+  uint32_t& queue = credited_queues_[Index(out, note.queue)];
+  if (input + charge > credit_bytes_[note.link_vc]) return false;
+  used_ += charge;
+  input += charge;
+  queue += charge;
   max_used_ = std::max(max_used_, used_);
   return true;
 }
 
 void SharedBuffer::ReleaseCredited(PortIndex out, const FrameNote& note) {
-  credited_inputs_[Index(note.in, note.link_vc)] -= note.charge;
-  credited_queues_[Index(out, note.queue)] -= note.charge;
-  used_ -= note.charge;
+  const uint32_t charge = note.charge;
+  uint32_t& input = credited_inputs_[Index(note.in, note.link_vc)];
+  uint32_t& queue = credited_queues_[Index(out, note.queue)];
+  used_ -= charge;
+  input -= charge;
+  queue -= charge;
 }
 
 void SharedBuffer::CheckInvariants() const {

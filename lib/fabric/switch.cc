@@ -22,6 +22,7 @@ uint32_t Switch::MaxSpares(const SwitchParams& params) {
 
 Switch::Switch(const SwitchParams& params)
     : params_(params),
+      class_rule_(ClassRuleOf(params_)),
       buffer_(params_),
       table_(params_.forwarding,
              {.entries = params_.forwarding == Forwarding::kMesh ? 1 : params_.addresses,
@@ -70,12 +71,10 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
   SwitchPort& port = *ports_[number];
   now_ = now;
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
-  port.counters_.Add(SwitchPortCounter::kRxFrames, count);
-  port.counters_.Add(SwitchPortCounter::kRxFrameBytes, bytes);
   const bool clean = port.in_.is_clean();
   for (uint32_t i = 0; i < count; ++i) {
     Frame* const frame = frames[i];
+    bytes += frame->length;
     NewNote(frame).in = static_cast<uint16_t>(number);
     if (port.down_) {
       Drop(port, SwitchPortCounter::kRxDown, frame);
@@ -99,6 +98,8 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
       }
     }
   }
+  port.counters_.Add(SwitchPortCounter::kRxFrames, count);
+  port.counters_.Add(SwitchPortCounter::kRxFrameBytes, bytes);
 }
 
 void Switch::ClearTouched() {
@@ -121,7 +122,7 @@ void Switch::Poll(Time now) {
 }
 
 // Returns false if the frame was the link's, or the link has dropped it; the frame has then ended.
-bool Switch::OnReceive(SwitchPort& port, Frame* frame, Time now) {
+[[gnu::noinline]] bool Switch::OnLinkFrame(SwitchPort& port, Frame* frame, Time now) {
   const bool passes = port.link_->OnReceive(*frame, now);
   EndHeld(port);
   if (passes) return true;
@@ -130,7 +131,7 @@ bool Switch::OnReceive(SwitchPort& port, Frame* frame, Time now) {
   return false;
 }
 
-void Switch::EndHeld(SwitchPort& port) {
+[[gnu::noinline]] void Switch::EndHeld(SwitchPort& port) {
   const std::span<Frame* const> held = port.link_->ended();
   if (held.empty()) return;
   frames_of_links_ += held.size();
@@ -138,10 +139,41 @@ void Switch::EndHeld(SwitchPort& port) {
   port.link_->ClearEnded();
 }
 
+// Returns whether the buffer admits the frame, and counts the frame then.
+inline bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
+  if (note.credits == 0) [[likely]]
+    return buffer_.Admit(PortIndex(in), PortIndex(out), note.queue, note.charge);
+  note.credited = note.credited && buffer_.AdmitCredited(PortIndex(in), PortIndex(out), note);
+  return note.credited;
+}
+
+[[gnu::always_inline]] inline void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame,
+                                                   const FrameView& view) {
+  SwitchPort& port = *ports_[out];
+  FrameNote& note = NoteOfFrame(frame);
+  if (port.down_) [[unlikely]] {
+    port.of_class_[note.traffic_class].Add(SwitchClassCounter::kDownDrop);
+    return End(frame);
+  }
+  note.charge = buffer_.Charge(frame->length);
+  if (Admit(in, out, note)) [[likely]] {
+    Queue(port, out, frame, view);
+    return;
+  }
+  Refuse(out, frame, view);
+}
+
 void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   SwitchPort& port = *ports_[number];
-  if (port.link_ != nullptr && !OnReceive(port, frame, now)) return;
-  if (routes_ != nullptr) return OnMeshFrame(number, frame, now);
+  if (port.link_ != nullptr && !port.link_->Ignores(*frame) && !OnLinkFrame(port, frame, now)) {
+    return;
+  }
+  if (routes_ != nullptr) {
+    FrameView view;
+    const uint16_t out = RouteInMesh(number, frame, view, now);
+    if (out != kNoPort) Enqueue(number, out, frame, view);
+    return;
+  }
   FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
@@ -150,7 +182,7 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
     }
   }
   if (receivers_[number] != nullptr) [[unlikely]]
-    CountCredit(number, frame, LinkVcOf(ClassRuleOf(params_), frame->data, frame->length));
+    CountAny(number, frame);
   if (!port.Check(view)) [[unlikely]]
     return End(frame);
   Forward(number, frame, view, now);
@@ -222,14 +254,20 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
 
 // Counts the credit of a received frame, if it uses credit.
 void Switch::CountCredit(uint32_t number, Frame* frame, uint8_t link_vc) {
-  if (HasLinkType(frame->data, frame->length, kTypeMacControl)) return;
   CreditReceiver& receiver = *receivers_[number];
+  const uint32_t credits = receiver.OnFrame(link_vc, frame->length);
   FrameNote& note = NoteOfFrame(frame);
   note.link_vc = link_vc;
-  note.credits = static_cast<uint16_t>(receiver.OnFrame(note.link_vc, frame->length));
-  if (note.credits != 0 && !receiver.IsWithin(note.link_vc)) {
+  note.credits = static_cast<uint16_t>(credits);
+  note.credited = credits != 0 && receiver.IsWithin(link_vc);
+  if (credits != 0 && !note.credited) [[unlikely]]
     ports_[number]->link()->counters().Add(LinkCounter::kCreditExceeded);
-  }
+}
+
+// Counts the credit of any frame.
+[[gnu::noinline]] void Switch::CountAny(uint32_t number, Frame* frame) {
+  if (HasLinkType(frame->data, frame->length, kTypeMacControl)) return;
+  CountCredit(number, frame, LinkVcOf(class_rule_, frame->data, frame->length));
 }
 
 // Frees the credit of a frame that ends outside of queues.
@@ -289,27 +327,10 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   return map.other;
 }
 
-// Returns whether the buffer admits the frame, and counts the frame then.
-bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
-  if (note.credits == 0) [[likely]]
-    return buffer_.Admit(PortIndex(in), PortIndex(out), note.queue, note.charge);
-  note.credited = receivers_[in]->IsWithin(note.link_vc) &&
-                  buffer_.AdmitCredited(PortIndex(in), PortIndex(out), note);
-  return note.credited;
-}
-
-void Switch::Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view) {
+// Trims or drops a frame that the buffer does not admit.
+[[gnu::noinline]] void Switch::Refuse(uint32_t out, Frame* frame, const FrameView& view) {
   SwitchPort& port = *ports_[out];
-  FrameNote& note = NoteOfFrame(frame);
-  if (port.down_) [[unlikely]] {
-    port.of_class_[note.traffic_class].Add(SwitchClassCounter::kDownDrop);
-    return End(frame);
-  }
-  note.charge = buffer_.Charge(frame->length);
-  if (Admit(in, out, note)) [[likely]] {
-    Queue(port, out, frame, view);
-    return;
-  }
+  const FrameNote& note = NoteOfFrame(frame);
   if (note.credits != 0) {
     port.of_class_[note.traffic_class].Add(SwitchClassCounter::kCreditDrop);
     return End(frame);
@@ -349,107 +370,6 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
     End(frame);
   }
   return true;
-}
-
-Frame* Switch::PfcFrameOf(uint32_t number, Time now) {
-  SwitchPort& port = *ports_[number];
-  if (!params_.ports[number].pfc.on) return nullptr;
-  if (spares_.empty()) [[unlikely]] {
-    if (buffer_.paused(number) != 0) port.counters_.Add(SwitchPortCounter::kTxPfcNoFrame);
-    return nullptr;
-  }
-  const auto pfc = port.pfc_.Poll(buffer_.paused(number), now);
-  if (!pfc) [[likely]]
-    return nullptr;
-  Frame* const frame = spares_.back();
-  spares_.pop_back();
-  frame->data = frame->buffer;
-  frame->length = PfcFrame::kBytes;
-  EncodePfc(*pfc, params_.ports[number].mac, frame->data);
-  NewNote(frame).traffic_class = kClasses - 1;
-  port.counters_.Add(SwitchPortCounter::kTxPfc);
-  return frame;
-}
-
-// Sends a frame over an impaired cable.
-void Switch::SendOn(SwitchPort& port, Frame* frame, Time now) {
-  switch (port.out_.Send(frame, now)) {
-    case Impairment::Fate::kLost:
-      End(frame);
-      break;
-    case Impairment::Fate::kDuplicate:
-      if (Frame* const copy = CopyOf(frame); copy != nullptr) port.out_.Duplicate(copy);
-      break;
-    case Impairment::Fate::kTaken:
-      break;
-  }
-}
-
-// Returns the next frame that leaves by the link; null: none.
-Frame* Switch::NextOfLink(SwitchPort& port, Time now) {
-  for (;;) {
-    if (spares_.empty()) return nullptr;
-    const LinkPort::Next next = port.link_->Take(port.output_, spares_.back(), now);
-    if (next.used_spare) spares_.pop_back();
-    if (next.frame != nullptr || !next.used_spare) return next.frame;
-  }
-}
-
-uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time now) {
-  SwitchPort& port = *ports_[number];
-  uint32_t count = 0;
-  const bool clean = port.out_.is_clean();
-  if (!port.down_) {
-    if (port.link_ != nullptr) {
-      port.link_->Poll(now);
-      EndHeld(port);
-    }
-    port.output_.Update(now);
-    while (Frame* const frame = port.output_.PopStormy()) End(frame);
-    while (Frame* const frame = port.output_.PopOld(now)) End(frame);
-    if (Frame* const pfc = PfcFrameOf(number, now); pfc != nullptr) {
-      clean&& max != 0 ? void(frames[count++] = pfc) : SendOn(port, pfc, now);
-    }
-    while (count < max && (clean || port.out_.free_at() <= now)) {
-      Frame* const frame = port.link_ == nullptr ? port.output_.Pop(now) : NextOfLink(port, now);
-      if (frame == nullptr) break;
-      if (clean) [[likely]] {
-        frames[count++] = frame;
-      } else {
-        SendOn(port, frame, now);
-      }
-    }
-  }
-  while (count < max && !clean) {
-    Frame* const frame = port.out_.Arrived(now);
-    if (frame == nullptr) break;
-    frames[count++] = frame;
-  }
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < count; ++i) bytes += frames[i]->length;
-  port.counters_.Add(SwitchPortCounter::kTxFrames, count);
-  port.counters_.Add(SwitchPortCounter::kTxFrameBytes, bytes);
-  return count;
-}
-
-Time Switch::deadline(uint32_t number, Time now) const {
-  const SwitchPort& port = *ports_[number];
-  Time next = std::min(port.in_.deadline(), port.out_.deadline());
-  if (port.down_) return next;
-  Time sends = port.output_.deadline(now);
-  if (port.link_ != nullptr) {
-    if (port.link_->is_full()) sends = kNever;
-    sends = std::min(sends, port.link_->deadline(now));
-  }
-  if (sends != kNever && !port.out_.is_clean()) sends = std::max(sends, port.out_.free_at());
-  next = std::min(next, sends);
-  return params_.ports[number].pfc.on ? std::min(next, port.pfc_.deadline()) : next;
-}
-
-Time Switch::deadline(Time now) const {
-  Time next = kNever;
-  for (uint32_t i = 0; i < ports_.size(); ++i) next = std::min(next, deadline(i, now));
-  return next;
 }
 
 uint32_t Switch::frames_inside() const {

@@ -45,12 +45,8 @@ class Switch {
   uint32_t spares_wanted() const { return max_spares_ - spares(); }
   uint32_t spares() const { return static_cast<uint32_t>(spares_.size()); }
   void GiveSpare(Frame* frame) { spares_.push_back(frame); }
-  // Whether Transmit(port) would return no frame.
-  bool IsIdle(uint32_t port) const {
-    const SwitchPort& p = *ports_[port];
-    return p.output_.waiting() == 0 && p.out_.on_cable() == 0 && !params_.ports[port].pfc.on &&
-           p.link_ == nullptr;
-  }
+  // Whether Transmit(port) would return no frame, at any time.
+  bool IsIdle(uint32_t port) const { return IsEmpty(port) && ports_[port]->link_ == nullptr; }
   // When the switch has work without further facts; kNever: never.
   Time deadline(Time now) const;
   // When one port has work without further facts; kNever: never.
@@ -94,9 +90,19 @@ class Switch {
   static constexpr uint32_t kSpares = 64;
   static constexpr uint32_t kSparesOfRetry = 512;  // each numbered frame that leaves needs a spare
 
+  // Whether no frame leaves by the port but those of its link.
+  bool IsEmpty(uint32_t port) const {
+    const SwitchPort& p = *ports_[port];
+    return p.output_.is_empty() && p.out_.on_cable() == 0 && !params_.ports[port].pfc.on;
+  }
+  // Whether Transmit(port) would do nothing now.
+  bool IsQuiet(uint32_t port, Time now) const {
+    const LinkPort* const link = ports_[port]->link_.get();
+    return IsEmpty(port) && (link == nullptr || link->IsQuiet(now));
+  }
   void OnFrame(uint32_t port, Frame* frame, Time now);
   void Forward(uint32_t in, Frame* frame, FrameView& view, Time now);
-  void OnMeshFrame(uint32_t in, Frame* frame, Time now);
+  uint16_t RouteInMesh(uint32_t in, Frame* frame, FrameView& view, Time now);
   void Learn(SwitchPort& port, uint32_t number, const FrameView& view, Time now);
   void Flood(uint32_t in, Frame* frame, const FrameView& view);
   bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
@@ -108,14 +114,18 @@ class Switch {
     touched_.push_back(static_cast<uint16_t>(out));
   }
   void CountCredit(uint32_t number, Frame* frame, uint8_t link_vc);
+  void CountAny(uint32_t number, Frame* frame);
+  void Refuse(uint32_t out, Frame* frame, const FrameView& view);
   void FreeCredit(Frame* frame);
   bool Admit(uint32_t in, uint32_t out, FrameNote& note);
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(SwitchPort& port, Frame* frame, Time now);
-  bool OnReceive(SwitchPort& port, Frame* frame, Time now);
+  bool OnLinkFrame(SwitchPort& port, Frame* frame, Time now);
   Frame* NextOfLink(SwitchPort& port, Time now);
+  Frame* Next(SwitchPort& port, Time now);
   void EndHeld(SwitchPort& port);
+  uint32_t Send(uint32_t number, Frame** frames, uint32_t max, Time now);
   void DropWaiting(SwitchPort& port, SwitchClassCounter reason);
   Frame* PfcFrameOf(uint32_t number, Time now);
   Frame* CopyOf(const Frame* frame);
@@ -127,8 +137,14 @@ class Switch {
     port.counters_.Add(reason);
     End(frame);
   }
+  // Drops a frame that has no output.
+  uint16_t DropUnrouted(SwitchPort& port, SwitchPortCounter reason, Frame* frame) {
+    Drop(port, reason, frame);
+    return kNoPort;
+  }
 
   const SwitchParams params_;
+  const FrameClassRule class_rule_;
   SharedBuffer buffer_;
   ForwardingTable table_;
   std::unique_ptr<DeviceRoutes> routes_;  // null: not of kMesh

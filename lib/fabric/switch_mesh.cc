@@ -22,41 +22,46 @@ void Switch::SetRefused(uint32_t number, bool refused) {
   if (refused) DropWaiting(port, SwitchClassCounter::kRefusedDrop);
 }
 
-void Switch::OnMeshFrame(uint32_t in, Frame* frame, Time now) {
+// Returns the output of a frame, and notes and writes what the output needs; kNoPort: the frame has
+// ended.
+uint16_t Switch::RouteInMesh(uint32_t in, Frame* frame, FrameView& view, Time now) {
   SwitchPort& port = *ports_[in];
+  if (!IsMeshFrame(frame->data, frame->length)) [[unlikely]] {
+    if (receivers_[in] != nullptr) CountAny(in, frame);
+    view = ViewFrame(Forwarding::kMesh, frame->data, frame->length);
+    return DropUnrouted(port, SwitchPort::FaultOf(view.error), frame);
+  }
+  uint8_t& ds = frame->data[kAfh2Ds];
   uint8_t link_vc = 0;
   if (params_.levels || receivers_[in] != nullptr) {
-    link_vc = LinkVcOf(ClassRuleOf(params_), frame->data, frame->length);
+    link_vc = LinkVcOfAfh2(class_rule_, frame->data, frame->length);
     if (receivers_[in] != nullptr) CountCredit(in, frame, link_vc);
   }
-  if (!IsMeshFrame(frame->data, frame->length)) [[unlikely]] {
-    const FrameView other = ViewFrame(Forwarding::kMesh, frame->data, frame->length);
-    return Drop(port, SwitchPort::FaultOf(other.error), frame);
-  }
-  const FrameView view{.network = NetworkHeader::kAfh2,
-                       .destination = LoadBe32(frame->data + kAfh2Destination)};
+  view.network = NetworkHeader::kAfh2;
+  view.destination = LoadBe32(frame->data + kAfh2Destination);
   if (port.refused_) [[unlikely]]
-    return Drop(port, SwitchPortCounter::kRxRefused, frame);
+    return DropUnrouted(port, SwitchPortCounter::kRxRefused, frame);
   const auto to = mesh::Decode(static_cast<uint32_t>(view.destination));
   const DeviceRoutes::Place& place = routes_->place(in);
   if (to && to->plane != place.plane) [[unlikely]]
-    return Drop(port, SwitchPortCounter::kRxPlane, frame);
+    return DropUnrouted(port, SwitchPortCounter::kRxPlane, frame);
   const uint16_t out = to ? routes_->FindOutput(to->plane, to->device) : kNoPort;
   if (out == kNoPort) [[unlikely]]
-    return Drop(port, SwitchPortCounter::kRxNoRoute, frame);
+    return DropUnrouted(port, SwitchPortCounter::kRxNoRoute, frame);
   if (out == in && !place.hairpins) [[unlikely]]
-    return Drop(port, SwitchPortCounter::kRxHairpin, frame);
+    return DropUnrouted(port, SwitchPortCounter::kRxHairpin, frame);
   const DeviceRoutes::Place& next = routes_->place(out);
   // The source and the destination use no hop.
   if (!place.centre && !next.centre) {
-    if (frame->data[kAfh2HopCount] <= 1) [[unlikely]]
-      return DropWithoutHops(port, frame, view);
+    if (frame->data[kAfh2HopCount] <= 1) [[unlikely]] {
+      DropWithoutHops(port, frame, view);
+      return kNoPort;
+    }
     --frame->data[kAfh2HopCount];
   }
   FrameNote& note = NoteOfFrame(frame);
   note.at = now;
   note.destination = view.destination;
-  uint8_t& ds = frame->data[kAfh2Ds];
   if (params_.levels) {
     const uint32_t before = link_vc % kLevelsOfClass;
     const uint32_t level = LevelOf(place, next, before);
@@ -68,9 +73,10 @@ void Switch::OnMeshFrame(uint32_t in, Frame* frame, Time now) {
   }
   if (ports_[out]->refused_) [[unlikely]] {
     ports_[out]->of_class_[note.traffic_class].Add(SwitchClassCounter::kRefusedDrop);
-    return End(frame);
+    End(frame);
+    return kNoPort;
   }
-  Enqueue(in, out, frame, view);
+  return out;
 }
 
 }  // namespace suede::fabric

@@ -35,6 +35,11 @@ class LinkEnd {
     kOver,  // the frame was the link's, or is dropped and counted
   };
   Fate OnFrame(Frame& frame, Time now);
+  // Whether the link has no part in the frame, received or to be sent: it passes as kUp or kBypass,
+  // and nothing is counted.
+  bool Ignores(const Frame& frame) const {
+    return !sender_.numbers() && !HasLinkType(frame.data, frame.length, params_.ether_type);
+  }
 
   // ---- Frames to send.
 

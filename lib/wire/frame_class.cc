@@ -18,7 +18,6 @@ constexpr uint16_t kTypeIpv6 = 0x86dd;
 constexpr uint32_t kIpv4Bytes = 20;
 constexpr uint32_t kIpv6Bytes = 40;
 constexpr uint32_t kShimBytes = 8;
-constexpr uint32_t kAfh2Ds = 6;
 constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that identify an AFH Gen 2 header
 constexpr uint8_t kAfh2FixedValue = 0x02;
 constexpr uint32_t kNone = 8;  // no class

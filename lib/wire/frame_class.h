@@ -35,6 +35,13 @@ inline constexpr uint8_t kAckLinkVc = 6;
 // Returns the link VC, 0 to 7; with levels 4 times that, plus the level: 0 to 31. A sealed data PDU
 // counts as one with commands, as its length does not show it.
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes);
+inline constexpr uint32_t kAfh2Ds = 6;  // offset of the DSCP and ECN
+// Returns LinkVcOf for a frame of AFH Gen 2 with 32 bits of address.
+inline uint8_t LinkVcOfAfh2(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
+  const uint8_t ds = frame[kAfh2Ds];
+  if (ds >> 5 == kUnclassified) return LinkVcOf(rule, frame, bytes);
+  return rule.levels ? ds >> 3 : ds >> 5;
+}
 
 // Returns HeaderTemplate::link_class of the header: the part of LinkVcOf that frames with this
 // header have in common. `rule` is of the header's encapsulation, without levels.
