@@ -60,8 +60,8 @@ mesh::Tables Around(const mesh::Grid& grid, mesh::Tables tables, const mesh::Cab
   const size_t along = cut.a.port == grid.dimensions[0].forward ? 0 : 1;
   const size_t across = 1 - along;
   const bool is_beside_next = at[across] + 1 < grid.dimensions[across].size;
-  const mesh::PortId aside = is_beside_next ? grid.dimensions[across].forward
-                                            : grid.dimensions[across].backward;
+  const mesh::PortId aside =
+      is_beside_next ? grid.dimensions[across].forward : grid.dimensions[across].backward;
   const uint32_t beside = is_beside_next ? at[across] + 1 : at[across] - 1;
   for (mesh::RoutingTable& table : tables) {
     const mesh::Grid::Place here = grid.PlaceOf(table.own.device);
@@ -72,7 +72,7 @@ mesh::Tables Around(const mesh::Grid& grid, mesh::Tables tables, const mesh::Cab
       if (along == 1 && there[across] != at[across]) continue;
       if ((here[along] <= at[along]) == (there[along] <= at[along])) continue;
       const mesh::Dimension& line = grid.dimensions[along];
-      table.to_devices.Set(device, is_in_line                 ? aside
+      table.to_devices.Set(device, is_in_line                   ? aside
                                    : there[along] > here[along] ? line.forward
                                                                 : line.backward);
     }
@@ -117,7 +117,8 @@ LargeMesh::~LargeMesh() = default;
 // Reads what a file would set, and adds the devices, cables and XPUs.
 Config LargeMesh::MakeConfig() {
   std::string text = "version: 1\nname: large\nlcores: [";
-  for (uint32_t i = 0; i < options_.lcores; ++i) StrAppend(&text, i == 0 ? "" : ", ", "{cpu: ", i, "}");
+  for (uint32_t i = 0; i < options_.lcores; ++i)
+    StrAppend(&text, i == 0 ? "" : ", ", "{cpu: ", i, "}");
   StrAppend(
       &text,
       "]\n"
