@@ -170,6 +170,20 @@ TEST(Credit, AnOutputHoldsAClassWithoutCreditAndNoOther) {
 }
 
 // A frame that waits for it is dropped after a while, so that the credit of inputs is free again.
+TEST(Credit, AFrameBehindOneThatWasTooOldWaitsForItsOwnCredit) {
+  SwitchParams params = CreditSwitch();
+  params.of_class[3].max_wait = std::chrono::microseconds(10);
+  CreditFabric fabric(params);
+  fabric.Grant(5);
+  fabric.Out(3, At(0));             // the link's frames
+  fabric.Send(2, 3, 3, At(0), 60);  // 1 credit
+  fabric.Send(2, 3, 3, At(15));     // 9 credits
+  EXPECT_TRUE(fabric.Data(3, At(20)).empty());
+  EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kAgeDrop), 1u);
+  EXPECT_EQ(fabric.the_switch.port(3).output().queued_frames(3), 1u);
+  fabric.the_switch.port(3).credit()->sender().CheckInvariants();
+}
+
 TEST(Credit, ANeighbourThatReturnsNoneStopsNoOtherOutput) {
   CreditFabric fabric;
   const Output& output = fabric.the_switch.port(3).output();
