@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -35,7 +36,7 @@ absl::StatusOr<Config> EndpointConfigOf(const PlanNode& node) {
   if (const auto ports = config.find("ports"); ports != config.end() && ports->is_array()) {
     uint32_t number = 0;
     for (ForeignJson& port : *ports) {
-      if (port.is_object())
+      if (port.is_object() && port.value("device", ForeignJson()) != kMeshDevice)
         port["device"] = absl::StrFormat("0000:%02x:%02x.0", number / 32, number % 32);
       ++number;
     }
@@ -61,17 +62,31 @@ LabEndpoint::LabEndpoint(std::string name, const Config& config, std::vector<Sim
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     // All lcores of a port take frames where they come, and hand each other those that are not
     // theirs, as where a device cannot tell them apart.
-    devices.push_back({.pairs = std::vector<Port*>(PairsOf(config_, p).size(), ports_[p]),
+    // The port of a cable between devices has no instances, and one queue pair.
+    const size_t pairs = std::max<size_t>(1, PairsOf(config_, p).size());
+    devices.push_back({.pairs = std::vector<Port*>(pairs, ports_[p]),
                        .mac = {0x02, 0x53, 0, 0, 0, static_cast<uint8_t>(p)},
                        .max_frame_bytes = SimPort::kMaxFrameBytes,
                        .speed_bps = ports_[p]->link().speed_bps});
   }
   fabric::Random random(seed);
-  pipelines_ = std::make_unique<EndpointPipelines>(config_, devices, [&random] {
+  const auto draw_secret = [&random] {
     SecretKey key;
     for (uint64_t& word : key) word = random.Next();
     return key;
-  });
+  };
+  if (!config_.devices.empty()) {
+    boards_ = std::make_unique<EndpointBoards>(config_, devices, draw_secret);
+    devices = boards_->PipelineDevices(config_, std::move(devices));
+    mesh_ports_.resize(devices.size());
+    for (uint32_t p = 0; p < devices.size(); ++p) {
+      if (!IsCentre(config_.ports[p])) continue;
+      for (Port*& pair : devices[p].pairs) {
+        pair = mesh_ports_[p].emplace_back(std::make_unique<LabMeshPort>(*pair, now_)).get();
+      }
+    }
+  }
+  pipelines_ = std::make_unique<EndpointPipelines>(config_, devices, draw_secret);
 }
 
 // One thread does all: what is asked in front of a turn is answered behind it.
@@ -121,10 +136,16 @@ absl::StatusOr<LabClient*> LabEndpoint::Connect(uint16_t xpu, uint32_t vc_mask) 
   return attached.client.get();
 }
 
+bool LabEndpoint::Poll(uint32_t lcore, Time now) {
+  Board* const board = boards_ != nullptr ? boards_->board(lcore) : nullptr;
+  const bool routed = board != nullptr && board->Poll(now);
+  return pipelines_->pipeline(lcore).Poll(now) || routed;
+}
+
 bool LabEndpoint::Turn(Time now) {
   bool worked = false;
   if (!stopped_) {
-    for (uint32_t l = 0; l < pipelines_->count(); ++l) worked |= pipelines_->pipeline(l).Poll(now);
+    for (uint32_t l = 0; l < pipelines_->count(); ++l) worked |= Poll(l, now);
   }
   for (const auto& program : programs_) worked |= program(now);
   return worked;
@@ -133,6 +154,9 @@ bool LabEndpoint::Turn(Time now) {
 bool LabEndpoint::IsQuiet() const {
   for (uint32_t l = 0; l < pipelines_->count(); ++l) {
     if (!pipelines_->pipeline(l).IsQuiet()) return false;
+  }
+  for (uint32_t d = 0; d < config_.devices.size(); ++d) {
+    if (device(d).frames_inside() != 0) return false;
   }
   return true;
 }
@@ -145,6 +169,24 @@ CounterSnapshot LabEndpoint::Counters() const {
     for (uint32_t i = 0; i < pipeline.instance_count(); ++i) pipeline.counters(i).AddTo(sum);
   }
   return sum;
+}
+
+SimPortBytes LabEndpoint::BytesOf(uint32_t port) const {
+  if (!IsCentre(config_.ports[port])) return ports_[port]->bytes();
+  SimPortBytes sum;
+  for (const auto& pair : mesh_ports_[port]) {
+    sum.sent += pair->sent();
+    sum.received += pair->received();
+  }
+  return sum;
+}
+
+uint64_t LabEndpoint::mesh_digest() const {
+  uint64_t digest = 0;
+  for (const auto& pairs : mesh_ports_) {
+    for (const auto& pair : pairs) digest = digest * 31 + pair->digest();
+  }
+  return digest;
 }
 
 void LabEndpoint::Hear(const std::function<void(uint32_t, const LcoreEvent&)>& hear) {

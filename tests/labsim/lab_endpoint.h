@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A daemon of the lab, by its configuration: pipelines on simulated ports, and its clients.
+// A daemon of the lab, by its configuration: boards and pipelines on simulated ports, and its
+// clients.
 #ifndef SUEDE_TESTS_LABSIM_LAB_ENDPOINT_H_
 #define SUEDE_TESTS_LABSIM_LAB_ENDPOINT_H_
 
@@ -12,8 +13,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "config/config.h"
+#include "endpoint/endpoint_boards.h"
 #include "endpoint/endpoint_pipelines.h"
 #include "lab_client.h"
+#include "lab_mesh_port.h"
 #include "lab_plan.h"
 #include "sim/sim.h"
 
@@ -24,7 +27,8 @@ absl::StatusOr<Config> EndpointConfigOf(const PlanNode& node);
 
 class LabEndpoint {
  public:
-  // `ports` are those of the configuration. `seed`: of its secrets.
+  // `ports` are those of the configuration; a port with device: mesh is a pool of frames alone.
+  // `seed`: of its secrets.
   LabEndpoint(std::string name, const Config& config, std::vector<SimPort*> ports, uint64_t seed,
               const Time& now);
 
@@ -42,11 +46,16 @@ class LabEndpoint {
   // While it is stopped it does nothing.
   void SetStopped(bool stopped) { stopped_ = stopped; }
   bool stopped() const { return stopped_; }
+  // Whether nothing is under way in pipelines and devices.
   bool IsQuiet() const;
 
   CounterSnapshot Counters() const;
   const PortPauses* pauses(uint32_t port) const { return pipelines_->pauses(port); }
-  SimPort* port(uint32_t number) const { return ports_[number]; }
+  SimPortBytes BytesOf(uint32_t port) const;
+  // Digest of the frames that pipelines received from devices.
+  uint64_t mesh_digest() const;
+  // Returns the switch of Config::devices[device].
+  const fabric::Switch& device(uint32_t device) const { return boards_->router(device).fabric(); }
   // Calls `hear` for each event, with the lcore.
   void Hear(const std::function<void(uint32_t lcore, const LcoreEvent&)>& hear);
   // The XPU of an event's instance.
@@ -57,12 +66,15 @@ class LabEndpoint {
     std::unique_ptr<ClientMemory> memory;
     std::unique_ptr<LabClient> client;
   };
+  bool Poll(uint32_t lcore, Time now);
   bool Ask(uint32_t lcore, const LcoreRequest& request);
 
   const std::string name_;
   const Config config_;
   const std::vector<SimPort*> ports_;
   const Time& now_;
+  std::unique_ptr<EndpointBoards> boards_;                             // null: no devices
+  std::vector<std::vector<std::unique_ptr<LabMeshPort>>> mesh_ports_;  // by port, of each lcore
   std::unique_ptr<EndpointPipelines> pipelines_;
   std::vector<Attached> clients_;
   std::vector<std::function<bool(Time)>> programs_;

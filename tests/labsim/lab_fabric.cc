@@ -169,6 +169,7 @@ absl::StatusOr<std::unique_ptr<LabFabric>> LabFabric::Build(
     }
     if (absl::Status status = built->AddCable(link, endpoints); !status.ok()) return status;
   }
+  if (absl::Status status = built->AddPools(endpoints); !status.ok()) return status;
   for (const auto& at : built->switches_) {
     for (const SwitchAddressConfig& address : at->config.addresses) {
       bool room = true;
@@ -216,6 +217,20 @@ absl::Status LabFabric::AddCable(const PlanLink& link,
   for (const PlanEnd* end : {&link.a, &link.b}) {
     auto port = AddPort(cable, *end, link, endpoints);
     if (!port.ok()) return port.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LabFabric::AddPools(const std::map<std::string, Config>& endpoints) {
+  for (const auto& [name, config] : endpoints) {
+    for (const PortConfig& port : config.ports) {
+      if (!IsCentre(port)) continue;
+      SimNetwork* const pool = pools_.emplace_back(std::make_unique<SimNetwork>(0)).get();
+      pool->SetCable(Duration::zero());
+      auto made =
+          AddPort(pool, {.node = name, .port = port.name}, {.rate_gbps = kAssumedGbps}, endpoints);
+      if (!made.ok()) return made.status();
+    }
   }
   return absl::OkStatus();
 }

@@ -64,13 +64,16 @@ class LabFabric {
                        const std::map<std::string, Config>& endpoints);
   absl::StatusOr<SimPort*> AddPort(SimNetwork* network, const PlanEnd& end, const PlanLink& link,
                                    const std::map<std::string, Config>& endpoints);
+  // Adds a port for each one with device: mesh: frames come from its pool, and none passes it.
+  absl::Status AddPools(const std::map<std::string, Config>& endpoints);
   absl::StatusOr<SimPort*> FarEndOf(LabSwitch& at, const PlanLink& link);
   void Relay();
   absl::Status Impair(LabSwitch& at, uint32_t port, const PlanAction& action);
 
   std::vector<std::unique_ptr<LabSwitch>> switches_;
   std::vector<std::unique_ptr<SimNetwork>> cables_;
-  std::vector<SimNetwork*> networks_;  // all of them
+  std::vector<std::unique_ptr<SimNetwork>> pools_;
+  std::vector<SimNetwork*> networks_;  // all but pools
   std::map<std::pair<std::string, std::string>, SimPort*> ports_;
   std::map<const SimPort*, SimNetwork*> networks_of_;
   // A link between two switches: what arrives at one end enters the other's network.

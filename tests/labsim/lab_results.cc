@@ -47,6 +47,17 @@ void AddCounters(const Value& value, const Rows& rows, Json& sum) {
   }
 }
 
+// Adds the counters of a switch's port.
+void AddCountersOf(const SwitchPortView& view, Json& sum) {
+  const fabric::SwitchPort& port = view.port();
+  AddCounters([&](size_t i) { return port.counters().Get(static_cast<SwitchPortCounter>(i)); },
+              SwitchPortRows(), sum);
+  for (uint32_t c = 0; c < fabric::kClasses; ++c) {
+    AddCounters([&](size_t i) { return port.counters(c).Get(static_cast<SwitchClassCounter>(i)); },
+                SwitchClassRows(), sum);
+  }
+}
+
 }  // namespace
 
 Json LabWatch::Series() const {
@@ -61,35 +72,26 @@ Json LabWatch::FinalOf(const LabEndpoint& endpoint) const {
   for (size_t i = 0; i < kCounterCount; ++i) counters[std::string(CounterRows()[i].name)] = sums[i];
   Json ports = Json::object();
   for (uint32_t p = 0; p < endpoint.config().ports.size(); ++p) {
-    ports[endpoint.config().ports[p].name] = {
-        {"port_rx_bytes_total", endpoint.port(p)->bytes().received},
-        {"port_tx_bytes_total", endpoint.port(p)->bytes().sent}};
+    ports[endpoint.config().ports[p].name] = {{"port_rx_bytes_total", endpoint.BytesOf(p).received},
+                                              {"port_tx_bytes_total", endpoint.BytesOf(p).sent}};
+  }
+  const auto node = std::find_if(nodes_.begin(), nodes_.end(), [&](const SwitchNode& each) {
+    return each.name == endpoint.name();
+  });
+  if (node != nodes_.end()) {
+    for (const SwitchPortView& port : node->ports) AddCountersOf(port, ports[port.name]);
   }
   return {{"counters", counters}, {"ports", ports}, {"buffer", nullptr}};
 }
 
-Json LabWatch::FinalOf(const LabSwitch& at) const {
-  const fabric::Switch& the_switch = at.the_switch();
+Json LabWatch::FinalOf(const LabSwitch& at, const SwitchNode& node) const {
   Json counters = Json::object();
   Json ports = Json::object();
-  for (uint32_t p = 0; p < at.ports.size(); ++p) {
-    Json own = Json::object();
-    for (Json* to : {&counters, &own}) {
-      AddCounters(
-          [&](size_t i) {
-            return the_switch.port(p).counters().Get(static_cast<SwitchPortCounter>(i));
-          },
-          SwitchPortRows(), *to);
-      for (uint32_t c = 0; c < fabric::kClasses; ++c) {
-        AddCounters(
-            [&](size_t i) {
-              return the_switch.port(p).counters(c).Get(static_cast<SwitchClassCounter>(i));
-            },
-            SwitchClassRows(), *to);
-      }
-    }
-    ports[at.config.ports[p].name] = std::move(own);
+  for (const SwitchPortView& port : node.ports) {
+    AddCountersOf(port, counters);
+    AddCountersOf(port, ports[port.name]);
   }
+  const fabric::Switch& the_switch = at.the_switch();
   const fabric::SharedBuffer& buffer = the_switch.buffer();
   return {{"counters", counters},
           {"ports", ports},
@@ -107,7 +109,10 @@ Json LabWatch::FinalOf(const LabSwitch& at) const {
 Json LabWatch::Final() const {
   Json result = Json::object();
   for (const auto& endpoint : run_.endpoints()) result[endpoint->name()] = FinalOf(*endpoint);
-  for (const auto& at : run_.fabric().switches()) result[at->name] = FinalOf(*at);
+  for (const SwitchNode& node : nodes_) {
+    const LabSwitch* const at = run_.fabric().SwitchNamed(node.name);
+    if (at != nullptr) result[node.name] = FinalOf(*at, node);
+  }
   for (auto& [name, node] : result.items()) node["events"] = Json::array();
   for (const Json& event : events_) {
     if (event["node"].is_null()) continue;
@@ -120,21 +125,20 @@ Json LabWatch::Final() const {
 
 Json LabWatch::Queues() const {
   Json list = Json::array();
-  const auto& switches = run_.fabric().switches();
   for (const auto& [where, depths] : depths_) {
-    const auto& [s, p, c] = where;
+    const auto& [n, p, c] = where;
+    const SwitchPortView& port = nodes_[n].ports[p];
     double sum = 0;
     for (const auto& [depth, ns] : depths) {
       sum += static_cast<double>(depth) * static_cast<double>(ns);
     }
-    list.push_back(
-        {{"node", switches[s]->name},
-         {"port", switches[s]->config.ports[p].name},
-         {"class", c},
-         {"mean_bytes", sum / static_cast<double>(std::max<uint64_t>(depth_ns_, 1))},
-         {"p50_bytes", DepthOf(depths, depth_ns_, 0.5)},
-         {"p99_bytes", DepthOf(depths, depth_ns_, 0.99)},
-         {"most_bytes", switches[s]->the_switch().port(p).output().max_queued_bytes(c)}});
+    list.push_back({{"node", nodes_[n].name},
+                    {"port", port.name},
+                    {"class", c},
+                    {"mean_bytes", sum / static_cast<double>(std::max<uint64_t>(depth_ns_, 1))},
+                    {"p50_bytes", DepthOf(depths, depth_ns_, 0.5)},
+                    {"p99_bytes", DepthOf(depths, depth_ns_, 0.99)},
+                    {"most_bytes", port.MaxQueuedBytes(c)}});
   }
   return list;
 }

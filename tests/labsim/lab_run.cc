@@ -197,6 +197,14 @@ void LabRun::TurnOf(uint32_t endpoint) {
   next_.Set(endpoint, now_ + Duration(min + random_.Below(more)));
 }
 
+uint64_t LabRun::digest() const {
+  uint64_t digest = fabric_->digest();
+  for (const auto& endpoint : endpoints_) {
+    if (!endpoint->config().devices.empty()) digest = digest * 31 + endpoint->mesh_digest();
+  }
+  return digest;
+}
+
 bool LabRun::LoadsAreOver() const {
   return std::all_of(processes_.begin(), processes_.end(), [](const auto& process) {
     return process->done() || process->role() == Role::kServer;

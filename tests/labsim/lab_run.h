@@ -36,12 +36,15 @@ class LabRun {
 
   Time now() const { return now_; }
   LabFabric& fabric() { return *fabric_; }
+  const LabFabric& fabric() const { return *fabric_; }
   const std::vector<std::unique_ptr<LabEndpoint>>& endpoints() const { return endpoints_; }
   const std::vector<std::unique_ptr<LabProcess>>& processes() const { return processes_; }
   const std::vector<std::string>& problems() const { return problems_; }
   const Plan& plan() const { return plan_; }
   LabWatch& watch() { return *watch_; }
   uint64_t turns() const { return turns_; }
+  // Digest of all frames that arrived: over links, and from the devices of daemons.
+  uint64_t digest() const;
 
  private:
   // Something of the plan at its time.

@@ -30,7 +30,7 @@ Json ReportOf(LabRun& run, double wall_seconds) {
           {"load", loads},
           {"final", watch.Final()},
           {"problems", run.problems()},
-          {"digest", absl::StrFormat("%016x", run.fabric().digest())},
+          {"digest", absl::StrFormat("%016x", run.digest())},
           {"simulator",
            {{"queues", watch.Queues()},
             {"flows", watch.Flows()},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -36,17 +37,30 @@ std::string ReasonOfCounter(std::string_view counter) {
   return std::string(before) + std::string(after);
 }
 
+// The plane of a daemon's port: of its link, or of the mesh.
+std::optional<uint32_t> PlaneOf(const Plan& plan, const std::string& node, const PortConfig& port) {
+  if (IsCentre(port)) return port.plane;
+  for (const PlanLink& link : plan.links) {
+    for (const PlanEnd* end : {&link.a, &link.b}) {
+      if (end->node == node && end->port == port.name) return link.plane;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-LabWatch::LabWatch(LabRun& run) : run_(run), gap_(std::min(kFirstGap, run.plan().sample)) {
+LabWatch::LabWatch(LabRun& run)
+    : run_(run), nodes_(SwitchNodesOf(run)), gap_(std::min(kFirstGap, run.plan().sample)) {
+  for (const SwitchNode& node : nodes_) drops_.emplace_back(node.ports);
   for (const auto& endpoint : run.endpoints()) {
     for (const InstanceConfig& instance : endpoint->config().instances) {
       xpus_.push_back(static_cast<uint16_t>(instance.xpu));
     }
-    for (const PlanLink& link : run.plan().links) {
-      for (const PlanEnd* end : {&link.a, &link.b}) {
-        if (end->node != endpoint->name()) continue;
-        planes_[endpoint.get()][link.plane].push_back(run.fabric().PortOf(end->node, end->port));
+    const std::vector<PortConfig>& ports = endpoint->config().ports;
+    for (uint32_t p = 0; p < ports.size(); ++p) {
+      if (const auto plane = PlaneOf(run.plan(), endpoint->name(), ports[p])) {
+        planes_[endpoint.get()][*plane].push_back(p);
       }
     }
   }
@@ -70,13 +84,17 @@ void LabWatch::Sample() {
 void LabWatch::Depths() {
   const auto ns = static_cast<uint64_t>((gap_ / kDepthsOfGap).count());
   depth_ns_ += ns;
-  const auto& switches = run_.fabric().switches();
-  for (size_t s = 0; s < switches.size(); ++s) {
-    const fabric::Switch& at = switches[s]->the_switch();
-    for (uint32_t p = 0; p < switches[s]->ports.size(); ++p) {
-      for (uint32_t left = at.port(p).output().waiting(); left != 0; left &= left - 1) {
-        const auto c = static_cast<uint32_t>(std::countr_zero(left));
-        depths_[{s, p, c}][at.buffer().queued(p, c)] += ns;
+  for (size_t n = 0; n < nodes_.size(); ++n) {
+    for (uint32_t p = 0; p < nodes_[n].ports.size(); ++p) {
+      const SwitchPortView& port = nodes_[n].ports[p];
+      uint32_t classes = 0;
+      for (uint32_t left = port.port().output().waiting(); left != 0; left &= left - 1) {
+        classes |=
+            1u << port.at->params().ClassOfQueue(static_cast<uint32_t>(std::countr_zero(left)));
+      }
+      for (; classes != 0; classes &= classes - 1) {
+        const auto c = static_cast<uint32_t>(std::countr_zero(classes));
+        depths_[{n, p, c}][port.QueuedBytes(c)] += ns;
       }
     }
   }
@@ -85,7 +103,7 @@ void LabWatch::Depths() {
 void LabWatch::Point() {
   curves_.BeginPoint(run_.now());
   for (const auto& endpoint : run_.endpoints()) PointOf(*endpoint);
-  for (const auto& at : run_.fabric().switches()) PointOf(*at);
+  for (const SwitchNode& node : nodes_) PointOf(node);
   PointOfLoads();
   PointOfLatencies();
 }
@@ -107,7 +125,7 @@ void LabWatch::PointOf(const LabEndpoint& endpoint) {
   }
   for (const auto& [plane, ports] : planes_[&endpoint]) {
     uint64_t bytes = 0;
-    for (const SimPort* port : ports) bytes += port->bytes().received;
+    for (const uint32_t port : ports) bytes += endpoint.BytesOf(port).received;
     curves_.Set("plane_throughput", "bytes/s", Kind::kGrowth,
                 {{"node", node}, {"plane", absl::StrCat(plane)}}, static_cast<double>(bytes));
   }
@@ -126,43 +144,44 @@ void LabWatch::PointOf(const LabEndpoint& endpoint) {
   }
 }
 
-void LabWatch::PointOf(const LabSwitch& at) {
-  const fabric::Switch& the_switch = at.the_switch();
+void LabWatch::PointOf(const SwitchNode& node) {
   std::vector<uint64_t> of_port(SwitchPortRows().size());
   std::vector<uint64_t> of_class(SwitchClassRows().size());
-  for (uint32_t p = 0; p < at.ports.size(); ++p) {
+  for (const SwitchPortView& port : node.ports) {
+    const fabric::SwitchPort& own = port.port();
     for (size_t i = 0; i < of_port.size(); ++i) {
-      of_port[i] += the_switch.port(p).counters().Get(static_cast<SwitchPortCounter>(i));
+      of_port[i] += own.counters().Get(static_cast<SwitchPortCounter>(i));
     }
     for (uint32_t c = 0; c < fabric::kClasses; ++c) {
       for (size_t i = 0; i < of_class.size(); ++i) {
-        of_class[i] += the_switch.port(p).counters(c).Get(static_cast<SwitchClassCounter>(i));
+        of_class[i] += own.counters(c).Get(static_cast<SwitchClassCounter>(i));
       }
       const Curves::Labels where = {
-          {"node", at.name}, {"port", at.config.ports[p].name}, {"class", absl::StrCat(c)}};
-      if (const uint32_t bytes = the_switch.buffer().queued(p, c); bytes != 0) {
+          {"node", node.name}, {"port", port.name}, {"class", absl::StrCat(c)}};
+      if (const uint32_t bytes = port.QueuedBytes(c); bytes != 0) {
         curves_.Set("queue_depth", "bytes", Kind::kLevel, where, bytes);
       }
-      const Duration paused = the_switch.port(p).output().pauses().paused_for(c, run_.now());
+      const Duration paused = own.output().pauses().paused_for(c, run_.now());
       if (paused.count() != 0) {
         curves_.Set("paused", "share", Kind::kGrowth, where, SecondsOf(paused));
       }
     }
   }
   for (size_t i = 0; i < of_port.size(); ++i) {
-    AddDrops(at.name, std::string(SwitchPortRows()[i].name), of_port[i]);
+    AddDrops(node.name, std::string(SwitchPortRows()[i].name), of_port[i]);
   }
   for (size_t i = 0; i < of_class.size(); ++i) {
-    AddDrops(at.name, std::string(SwitchClassRows()[i].name), of_class[i]);
+    AddDrops(node.name, std::string(SwitchClassRows()[i].name), of_class[i]);
   }
   const auto growth = [&](const char* name, SwitchClassCounter counter) {
-    curves_.Set(name, "1/s", Kind::kGrowth, {{"node", at.name}},
+    curves_.Set(name, "1/s", Kind::kGrowth, {{"node", node.name}},
                 static_cast<double>(of_class[static_cast<size_t>(counter)]));
   };
   growth("ecn_marks", SwitchClassCounter::kMarked);
   growth("trims", SwitchClassCounter::kTrimmed);
-  curves_.Set("buffer_used", "bytes", Kind::kLevel, {{"node", at.name}},
-              the_switch.buffer().used());
+  double used = 0;
+  for (const fabric::Switch* at : node.switches()) used += at->buffer().used();
+  curves_.Set("buffer_used", "bytes", Kind::kLevel, {{"node", node.name}}, used);
 }
 
 void LabWatch::PointOfLoads() {
@@ -267,6 +286,25 @@ void LabWatch::HearAll() {
     });
   }
   HearStorms();
+  HearDrops();
+}
+
+void LabWatch::HearDrops() {
+  constexpr const char* kCauses[] = {"down", "pause", "credit", "rate"};  // by WaitCause
+  for (size_t n = 0; n < nodes_.size(); ++n) {
+    drops_[n].Look(run_.now(), [&](EventKind kind, const SwitchPortView& port, uint64_t count,
+                                   const fabric::DropNote& latest) {
+      const EventRow& row = RowOf(kind);
+      const std::string severity(NameOf(row.severity));
+      std::string text = absl::StrCat("port=", port.name, " class=", latest.traffic_class,
+                                      " destination=", port.NameOfDestination(latest.destination),
+                                      " count=", count);
+      if (kind == EventKind::kAgeDrops) {
+        absl::StrAppend(&text, " reason=", kCauses[static_cast<size_t>(latest.cause)]);
+      }
+      Add(nodes_[n].name, nodes_[n].name, severity.c_str(), std::string(row.name), text);
+    });
+  }
 }
 
 void LabWatch::HearStorms() {

@@ -11,6 +11,7 @@
 
 #include "lab_curves.h"
 #include "lab_run.h"
+#include "lab_switches.h"
 #include "mgmt/json.h"
 
 namespace suede::lab {
@@ -50,30 +51,33 @@ class LabWatch {
   };
   void Point();
   void PointOf(const LabEndpoint& endpoint);
-  void PointOf(const LabSwitch& at);
+  void PointOf(const SwitchNode& node);
   void PointOfLoads();
   void PointOfLatencies();
   void AddDrops(const std::string& node, const std::string& counter, uint64_t value);
   void Depths();
   void HearAll();
   void HearStorms();
+  void HearDrops();
   void Add(const std::string& source, const std::string& node, const char* severity,
            const std::string& name, const std::string& text);
   Json FinalOf(const LabEndpoint& endpoint) const;
-  Json FinalOf(const LabSwitch& at) const;
+  Json FinalOf(const LabSwitch& at, const SwitchNode& node) const;
   std::vector<FlowTime> FlowTimes() const;
   double RateOf(const LabProcess& process, uint32_t rank) const;
 
   LabRun& run_;
+  const std::vector<SwitchNode> nodes_;  // with switches
+  std::vector<DropWatch> drops_;         // of each
   std::vector<uint16_t> xpus_;  // all
-  std::map<const LabEndpoint*, std::map<uint32_t, std::vector<SimPort*>>> planes_;
+  std::map<const LabEndpoint*, std::map<uint32_t, std::vector<uint32_t>>> planes_;  // ports
   Curves curves_;
   Duration gap_;  // between points
   Time next_point_{};
   Time next_depth_{};
   bool loads_are_over_ = false;
   Json events_ = Json::array();
-  // Nanoseconds for which each depth was seen, by switch, port and class.
+  // Nanoseconds for which each depth was seen, by node, port and class.
   std::map<std::tuple<size_t, uint32_t, uint32_t>, std::map<uint32_t, uint64_t>> depths_;
   uint64_t depth_ns_ = 0;                                   // in all
   std::map<std::pair<size_t, uint32_t>, uint8_t> stormy_;   // by switch and port
