@@ -41,6 +41,18 @@ def test_bounds(tmp_path):
     assert next(each["value"] for each in checks if each["name"] == "switch_drops") == 3
 
 
+def test_drops_of_devices_count_like_those_of_switches(tmp_path):
+    plans = made(tmp_path, "expect={switch_drops: {max: 3}}")
+    plans.node("d0").config["devices"] = [{"device": "M0D0"}]
+    data = collected()
+    assert failed(expect.run(plans, data)) == ["switch_drops"]  # it says nothing about its devices
+    ports = data["final"]["d0"]["ports"]
+    ports["M0D0P2"] = {"rx_frames_total": 9, "rx_drop_hop_limit_total": 0}
+    assert failed(expect.run(plans, data)) == []
+    ports["M0D0"] = {"rx_frames_total": 9, "class_drop_age_total": 1}
+    assert failed(expect.run(plans, data)) == ["switch_drops"]
+
+
 def test_a_load_that_failed_or_lost(tmp_path):
     plans = made(tmp_path)
     assert failed(expect.run(plans, collected())) == []

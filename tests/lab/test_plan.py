@@ -101,6 +101,33 @@ def test_a_system_of_meshes_has_its_tables(tmp_path):
         assert message in refused(tmp_path, *sets, change)
 
 
+def test_daemons_have_the_devices_of_a_system(tmp_path):
+    """Devices 0 to 17 and 18 to 35, which are two meshes each; a cable between two daemons is a link, all others are inside."""
+    sets = ["topology.xpus=36", f"topology.system={lab.ROOT}/conf/mesh/four-by-nine.yaml", "topology.daemons=2",
+            "topology.lcores=2", "topology.routers=daemons", "endpoint={port: {cbfc: on, mtu_bytes: 4000}, mesh: {max_wait_us: 7}}"]
+    made = plan.make(read(tmp_path, sets))
+    assert [node.name for node in made.nodes] == ["d0", "d1"]
+    assert [(link["a"], link["b"]) for link in made.links] == [
+        ({"node": "d0", "port": near}, {"node": "d1", "port": far}) for near, far in (("M0D7P1", "M2D1P3"), ("M1D7P1", "M3D1P3"))]
+    config = made.node("d1").config
+    assert config["ports"] == [
+        *({"name": name, "encapsulation": "afh2", **plan.DESCRIPTORS, "cbfc": "on", "mtu_bytes": 4000} for name in ("M2D1P3", "M3D1P3")),
+        {"name": "plane0", "device": "mesh", "plane": 0, "encapsulation": "afh2", "mtu_bytes": 4000}]
+    assert config["mesh"] == {"cbfc": "on", "max_wait_us": 7}
+    assert [(each["device"], each["lcore"]) for each in config["devices"]][8:10] == [("M2D8", 0), ("M3D0", 1)]
+    assert config["devices"][0]["tables"] == [{"devices": ["D", 2, 2, 1, 2, 2, 1, 2, 2], "meshes": [2, 2, "D", 2]}]
+    assert len(config["cables"]) == 27 and {"from": "M2D1P3", "to": "M0D7P1", "port": "M2D1P3"} in config["cables"]
+    assert {"from": "M2D0P2", "to": "M2D1P4"} in config["cables"]
+    assert config["instances"] == [{"xpus": "18-26", "lcore": 0, "ports": [{"port": "plane0", "forwarding_base": 0x20000 - 18}]},
+                                   {"xpus": "27-35", "lcore": 1, "ports": [{"port": "plane0", "forwarding_base": 0x30000 - 27}]}]
+    assert config["peers"] == [{"xpus": f"{9 * mesh}-{9 * mesh + 8}", "ports": [
+        {"port": "plane0", **({"forwarding_base": 0x10000 * mesh - 9 * mesh} if mesh else {})}]} for mesh in range(4)]
+    placed = local.Local(made, tmp_path).configuration(made.node("d1"))
+    assert [port["device"].partition(",")[0] for port in placed["ports"]] == ["net_memif0", "net_memif1", "mesh"]
+    assert {entry["lcore"] for entry in placed["devices"]} == {entry["cpu"] for entry in placed["lcores"]}
+    assert "topology.routers: daemons have devices of a system alone" in refused(tmp_path, "topology.routers=daemons")
+
+
 def test_planes_of_a_mesh_are_apart(tmp_path):
     built = topology.build(read(tmp_path, ["topology.xpus=4", "topology.planes=2", "topology.mesh={rows: 2, columns: 2}"]))
     assert len(built.switches) == 8 and len(built.links) == 16 and not built.several_at_one

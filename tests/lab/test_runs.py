@@ -19,6 +19,7 @@ SMALL = {
     "incast-rccc": ["topology.xpus=9", "load[0].iterations=5"],
     "incast-taildrop": ["load[0].iterations=10"],
     "incast-trim": ["load[0].iterations=10"],
+    "devices-36": ["load[0].iterations=1"],
     "direct-4": ["load[0].duration_s=1"],
     "mesh-9": ["load[0].duration_s=3", "faults[0].at_s=1.5", "faults[0].for_s=1.5"],
     "pfc-storm": ["load[0].duration_s=3", "load[1].duration_s=3", "faults[0].at_s=0.5", "faults[0].for_s=1.5",
@@ -44,7 +45,7 @@ def test_scenario(tmp_path, name):
     out = tmp_path / "out"
     said, told = lab.run("--out", out, lab.ROOT / f"conf/lab/{name}.yaml", sets=SMALL[name])
     report = lab.report(out)
-    assert said.startswith(f"{name}: passed\n") and "lab: starting sw0" in told or name in ("direct-4", "system-36")
+    assert said.startswith(f"{name}: passed\n") and "lab: starting sw0" in told or name in ("devices-36", "direct-4", "system-36")
     assert report["verdict"]["pass"] and not report["problems"]
     names = {series["name"] for series in report["series"]}
     assert {"goodput", "plane_throughput"} <= names, names
@@ -64,6 +65,15 @@ def test_veth_joins_nodes_too(tmp_path):
     out = tmp_path / "out"
     lab.run("--backend", "veth", "--out", out, lab.ROOT / "conf/lab/all-to-all.yaml", sets=SMALL["all-to-all"])
     assert lab.report(out)["backend"] == "veth"
+
+
+def test_daemons_forward_each_others_frames(tmp_path):
+    """Nine daemons have four devices each, and frames pass up to nine of them."""
+    out = tmp_path / "out"
+    lab.run("--backend", "local", "--out", out, lab.ROOT / "conf/lab/devices-36.yaml",
+            sets=["topology.daemons=9", "load[0].iterations=1"])
+    report = lab.report(out)
+    assert report["verdict"]["pass"] and len(report["topology"]["nodes"]) == 9 and len(report["topology"]["links"]) == 28
 
 
 def test_a_killed_daemon_is_started_again(tmp_path):

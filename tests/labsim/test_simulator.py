@@ -5,11 +5,13 @@ import copy
 import json
 import os
 import pathlib
+import re
 import subprocess
 import time
 import types
 
 import pytest
+import yaml
 from labkit import expect, plan as plans, run, scenario, simulator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -339,3 +341,92 @@ def test_queues_that_wait_in_a_circle(tmp_path, sets, ends):
     lost = sum(port.get(name, 0) for node in plan.of_kind("switch") for port in report["final"][node.name]["ports"].values()
                for name in ("class_drop_credit_total", "class_drop_storm_total"))
     assert lost == 0
+
+
+# ---- Daemons that represent the devices of a mesh.
+
+def drops_of_devices(report):
+    """{port of a device: {counter: frames}} of dropped frames."""
+    found = {(name, port): {key: value for key, value in counters.items() if "_drop_" in key and value}
+             for name, node in report["final"].items() for port, counters in node["ports"].items()}
+    return {port: drops for (_, port), drops in found.items() if drops}
+
+
+@pytest.mark.parametrize("daemons, seed", [(1, 1), (9, 2), (36, 3)])
+def test_daemons_forward_frames_of_a_system(tmp_path, daemons, seed):
+    """Cables are inside of a daemon, or between two; queues of four frames' credit fill, and no frame is lost."""
+    text = (CONF / "devices-36.yaml").read_text(encoding="utf-8").replace("../mesh", f"{ROOT}/conf/mesh")
+    plan = plan_of(text, tmp_path, [f"topology.daemons={daemons}", "endpoint.mesh={credit_frames: 4}", "load[0].iterations=1",
+                                    "topology.link={rate_gbps: 100, delay_us: 1}"], seed)
+    first, second = (json.loads(without_wall_clock(simulate(plan, tmp_path, name))) for name in ("first", "second"))
+    assert first == second and not failed(plan, first) and not drops_of_devices(first)
+    assert sum(final["counters"]["tx_retransmissions_total"] for final in first["final"].values()) == 0
+    assert max(queue["most_bytes"] for queue in first["simulator"]["queues"]) > 30 * 2048
+    received = sum(port["port_rx_bytes_total"] for final in first["final"].values() for name, port in final["ports"].items()
+                   if name == "plane0")
+    assert received > 36 * 35 * 4096
+
+
+def test_frames_inside_of_a_daemon_follow_the_seed(tmp_path):
+    text = OWN_SQUARE.replace("SQUARE", f"{ROOT}/conf/mesh/square.yaml")
+    digests = {json.loads(simulate(plan_of(text, tmp_path, ["topology.daemons=1"], seed), tmp_path))["digest"] for seed in (1, 1, 2)}
+    assert len(digests) == 2
+
+
+OWN_SQUARE = """\
+version: 1
+name: square
+timeout_s: 3
+topology: {xpus: 4, daemons: 2, system: SQUARE, routers: daemons, link: {rate_gbps: 100, delay_us: 1}}
+endpoint: {port: {cbfc: on}, mesh: {credit_frames: 2}}
+load:
+  - {workload: all-to-all, bytes: 65536, iterations: 20, stall_s: 1, start_s: 0.02}
+"""
+
+
+@pytest.mark.parametrize("sets, ends", [([], True), (CIRCLE, False), (CIRCLE + ["endpoint.mesh.max_wait_us=2000"], True)],
+                         ids=["accepted tables", "a circle", "a circle and a longest wait"])
+@pytest.mark.parametrize("daemons", [1, 2])
+def test_daemons_that_wait_in_a_circle(tmp_path, sets, ends, daemons):
+    """The same of daemons that have all cables inside, or two of four. Events name the places of the circle."""
+    text = OWN_SQUARE.replace("SQUARE", f"{ROOT}/conf/mesh/square.yaml")
+    plan = plan_of(text, tmp_path, [*sets, f"topology.daemons={daemons}"])
+    report = json.loads(simulate(plan, tmp_path))
+    assert (failed(plan, report) == []) is ends
+    old = [event["text"] for event in report["events"] if event["name"] == "age_drops"]
+    assert bool(old) is (len(sets) == 2)
+    assert all(re.match(r"port=M0D[0-3]P[1-4] class=1 destination=M0D[0-3] count=\d+ reason=", text) for text in old), old
+    assert not old or any(text.endswith("=credit") for text in old)
+    drops = drops_of_devices(report)
+    assert {name for counters in drops.values() for name in counters} <= {"class_drop_age_total"}
+    assert bool(drops) is bool(old)
+
+
+def test_a_loop_in_tables_is_named(tmp_path):
+    """Frames from XPU 0 to XPU 8 go round four devices until their hops are used up; others do not notice."""
+    system = tmp_path / "nine.yaml"
+    text = (ROOT / "conf/mesh/square.yaml").read_text(encoding="utf-8")
+    system.write_text(text.replace("rows: 2, columns: 2", "rows: 3, columns: 3"), encoding="utf-8")
+    tables = subprocess.run([BUILD / "app/mesh/suede-mesh", "tables", system], capture_output=True, text=True, check=True).stdout
+    entries = yaml.safe_load(tables)
+    for device, port in ((0, 2), (1, 1), (4, 4), (3, 3)):
+        entries["tables"][device]["devices"][8] = port
+    (tmp_path / "loop.yaml").write_text(yaml.safe_dump(entries), encoding="utf-8")
+    text = f"""\
+version: 1
+name: loop
+topology: {{xpus: 9, system: {system}, tables: {tmp_path}/loop.yaml, routers: daemons}}
+endpoint: {{port: {{cbfc: on}}}}
+load:
+  - {{name: lost, mode: latency, source: 0, destinations: 8, count: 10, vcs: [2], connect_timeout_s: 1, start_s: 0.02}}
+  - {{name: others, ranks: 0-7, bytes: 1024, iterations: 2, start_s: 0.02}}
+"""
+    plan = plan_of(text, tmp_path)
+    report = json.loads(simulate(plan, tmp_path))
+    assert all(each["exit"] == 0 and each["result"]["verdict"]["pass"] for each in report["load"] if each["load"] == "others")
+    assert [each["exit"] for each in report["load"] if each["name"] == "lost.client"] != [0]
+    texts = [event["text"] for event in report["events"] if event["name"] == "hop_limit_drops"]
+    # The device of the source does not count, and after 64 others it is the turn of M0D0.
+    assert texts and all(re.match(r"port=M0D0P1 class=\d destination=M0D8 count=\d+$", text) for text in texts), texts
+    drops = drops_of_devices(report)
+    assert set(drops) == {"M0D0P1"} and set(drops["M0D0P1"]) == {"rx_drop_hop_limit_total"}

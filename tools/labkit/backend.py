@@ -19,6 +19,11 @@ class PreflightError(LabError):
     """Something is missing on the machine; the message has the command that provides it: exit code 5."""
 
 
+def placed(config):
+    """Entries of a configuration that may name the CPU of an lcore."""
+    return [*config.get("instances", []), *config["ports"], *config.get("devices", [])]
+
+
 class Handle:
     """A process of suede-perf that runs."""
 

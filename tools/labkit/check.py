@@ -185,7 +185,7 @@ def _on_this_machine(config):
     cpus = {lcore["cpu"]: number for number, lcore in enumerate(config["lcores"])}
     for lcore in config["lcores"]:
         lcore["cpu"] = cpus[lcore["cpu"]]
-    for entry in [*config.get("instances", []), *config["ports"]]:
+    for entry in backends.placed(config):
         if "lcore" in entry:
             entry["lcore"] = cpus.get(entry["lcore"], entry["lcore"])
     return config

@@ -12,7 +12,7 @@ import sys
 import yaml
 
 from labkit import backend as backends
-from labkit import local
+from labkit import local, plan as plans
 
 IMAGE = "localhost/suede"
 LABEL = "suede-lab"
@@ -176,7 +176,7 @@ class Containers(local.Local):
             made["eal"]["hugepages"] = "on"
             made["management"]["socket"] = f"/run/suede/{node.name}/management.sock"
             made["clients"].update(socket=f"/run/suede/{node.name}/xpu.sock", hugepages="auto")
-            for number, port in enumerate(made["ports"]):
+            for number, port in enumerate(port for port in made["ports"] if port["device"] != plans.MESH):
                 device = devices.get(port["name"], devices.get("default"))
                 if device is None:
                     device = "net_af_packet{number},iface={port},framesz=4096,blocksz=65536"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expectations of a scenario against what a run has collected: a list of checks."""
 
+import re
+
 # Counters of switches that are summed for a key of `expect`.
 SUMS = {
     "trims": ("class_trimmed_total",),
@@ -35,7 +37,7 @@ def run(plan, collected):
         if expect[key]:
             checks.append(check(key, _sum(switches, names), expect[key]))
     if expect["switch_drops"]:
-        checks.append(check("switch_drops", _drops(switches), expect["switch_drops"]))
+        checks.append(check("switch_drops", _drops(plan, collected), expect["switch_drops"]))
     if expect["retransmissions"]:
         checks.append(check("retransmissions", _sum(endpoints, ("tx_retransmissions_total",)), expect["retransmissions"]))
     for key, member in (("buffer_high_water_bytes", "most_used_bytes"),
@@ -66,10 +68,23 @@ def _sum(finals, names):
     return sum(final["counters"].get(name, 0) for final in finals for name in names)
 
 
-def _drops(finals):
-    if any(final is None for final in finals):
+DEVICE_PORT = re.compile(r"M\d+D\d+(P\d+)?")
+
+
+def _drops(plan, collected):
+    """Frames dropped by switches, and by the devices that daemons represent."""
+    sets = []
+    for node in plan.nodes:
+        final = collected["final"].get(node.name)
+        if node.kind == "switch":
+            sets.append(final and final["counters"])
+        elif node.config.get("devices"):
+            of_devices = [counters for port, counters in (final or {"ports": {}})["ports"].items() if DEVICE_PORT.fullmatch(port)
+                          and "rx_frames_total" in counters]
+            sets += of_devices or [None]
+    if any(counters is None for counters in sets):
         return None
-    return sum(value for final in finals for name, value in final["counters"].items() if "_drop_" in name)
+    return sum(value for counters in sets for name, value in counters.items() if "_drop_" in name)
 
 
 def _counter(plan, collected, entry):

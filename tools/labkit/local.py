@@ -217,11 +217,13 @@ class Local(backends.Backend):
             config["clients"].setdefault("hugepages", "off")
         if _needs_secrets(node.config):
             config.setdefault("sealing", {})["secrets"] = str(self.secrets_path())
-        if any(port.get("pfc") == "software" for port in config["ports"]):
-            config["management"].setdefault("http_address", "127.0.0.1:0")  # for times of pauses
+        # Times of pauses and counters of devices are metrics alone.
+        if any(port.get("pfc") == "software" for port in config["ports"]) or config.get("devices"):
+            config["management"].setdefault("http_address", "127.0.0.1:0")
         self._place(node, config)
         for number, port in enumerate(config["ports"]):
-            port["device"] = self.device(node, port, number, config)
+            if "device" not in port:
+                port["device"] = self.device(node, port, number, config)
         return config
 
     def _place(self, node, config):
@@ -234,7 +236,7 @@ class Local(backends.Backend):
         moved = {}
         for number, lcore in enumerate(config["lcores"]):
             moved[lcore["cpu"]] = lcore["cpu"] = cpus[(first + number) % len(cpus)]
-        for entry in [*config.get("instances", []), *config["ports"]]:
+        for entry in backends.placed(config):
             if "lcore" in entry:
                 entry["lcore"] = moved.get(entry["lcore"], entry["lcore"])
 
@@ -288,9 +290,11 @@ class Local(backends.Backend):
                 connection = rpc.Connection(self.socket(node), 5)
                 try:
                     ports = connection.call("ports.list")["ports"]
+                    cables = connection.call("cables.list")["cables"] if node.config.get("devices") else []
                 finally:
                     connection.close()
                 down = [port["name"] for port in ports if not port["link_up"]]
+                down += [cable["from"] for cable in cables if cable["state"] != "up"]
                 if not down:
                     return
                 missing = "the links of " + ", ".join(down)

@@ -3,6 +3,7 @@
 
 import copy
 import dataclasses
+import itertools
 import json
 
 from labkit import faults as fault_plans
@@ -19,6 +20,7 @@ PATIENT = {
     "packing": {"packed_pdus": 1024},
     "congestion": {"base_rtt_us": 500, "repeat_us": 20000, "repeat_max_us": 400000},
 }
+MESH = "mesh"  # device of the port by which a daemon's XPUs reach their own devices
 DESCRIPTORS = {"rx_descriptors": 256, "tx_descriptors": 256}
 CLASSES = {"vc": [{"dscp": 8}, {"dscp": 16}, {"dscp": 24}, {"dscp": 32}], "ack": {"dscp": 48}}
 
@@ -26,7 +28,7 @@ CLASSES = {"vc": [{"dscp": 8}, {"dscp": 16}, {"dscp": 24}, {"dscp": 32}], "ack":
 @dataclasses.dataclass
 class Node:
     """A process of suede or suede-switch. `config` is its configuration but for what the back end adds:
-    ports[].device, the CPUs of lcores, eal, the sockets, and a prefix of `name`."""
+    ports[].device other than mesh, the CPUs of lcores, eal, the sockets, and a prefix of `name`."""
     name: str
     kind: str  # endpoint or switch
     host: int  # number of the server that it belongs on
@@ -208,13 +210,30 @@ def ranges(numbers):
 
 
 def _endpoint(scenario, topology, name, xpus):
-    encap = scenario["encapsulation"]
     extra = copy.deepcopy(scenario["endpoint"])
     of_port, of_instance = extra.pop("port", {}) or {}, extra.pop("instance", {}) or {}
-    own = [port for port in topology.ports if port.daemon == name]
+    parts = (_parts_of_board if topology.boards else _parts_of_ports)(scenario, topology, name, xpus, of_port)
+    config = {
+        "version": 1,
+        "name": name,
+        "lcores": [{"cpu": cpu, "idle": "sleep"} for cpu in range(scenario["topology"]["lcores"])],
+        **parts,
+        "instances": [merged(instance, of_instance) for instance in parts["instances"]],
+        # A client for each XPU and load, and its answers.
+        "clients": {"max_clients": min(1000, len(xpus) * len(scenario["load"]) + 16)},
+        **PATIENT,
+    }
+    if scenario["encapsulation"] != "afh1":
+        config["classes"] = CLASSES
+    return merged(config, extra)
+
+
+def _parts_of_ports(scenario, topology, name, _xpus, of_port):
+    """Ports, instances and peers of a daemon whose ports are the planes of its XPUs."""
+    encap = scenario["encapsulation"]
     lcores = scenario["topology"]["lcores"]
     ports, instances, peers = [], {}, {}
-    for port in own:
+    for port in (each for each in topology.ports if each.daemon == name):
         entry = {"name": port.name, "encapsulation": encap, **DESCRIPTORS}
         if encap.startswith("udp"):
             entry["mac"] = port.mac
@@ -226,21 +245,46 @@ def _endpoint(scenario, topology, name, xpus):
             if encap.startswith("udp"):
                 entry["mac"] = far.mac
             peers.setdefault(tuple(far.xpus), []).append(entry)
-    config = {
-        "version": 1,
-        "name": name,
-        "lcores": [{"cpu": cpu, "idle": "sleep"} for cpu in range(lcores)],
-        "ports": ports,
-        "instances": [merged({**_ids(ids), "lcore": number % lcores, "ports": entries}, of_instance)
-                      for number, (ids, entries) in enumerate(instances.items())],
-        "peers": [{**_ids(ids), "ports": entries} for ids, entries in sorted(peers.items())],
-        # A client for each XPU and load, and its answers.
-        "clients": {"max_clients": min(1000, len(xpus) * len(scenario["load"]) + 16)},
-        **PATIENT,
-    }
-    if encap != "afh1":
-        config["classes"] = CLASSES
-    return merged(config, extra)
+    return {"ports": ports,
+            "instances": [{**_ids(ids), "lcore": number % lcores, "ports": entries}
+                          for number, (ids, entries) in enumerate(instances.items())],
+            "peers": [{**_ids(ids), "ports": entries} for ids, entries in sorted(peers.items())]}
+
+
+# Keys of a port that are about its link: those of cables have them.
+OF_LINK = ("cbfc", "llr", "link_ether_type")
+
+
+def _parts_of_board(scenario, topology, name, xpus, of_port):
+    """The same of a daemon that represents the devices of its XPUs, with the devices and their cables."""
+    board, lcores = topology.boards[name], scenario["topology"]["lcores"]
+    encap = {"encapsulation": scenario["encapsulation"]}
+    of_mesh = {key: value for key, value in of_port.items() if key not in OF_LINK}
+    # Ports of devices have one pool, which the first one makes: a real device may want large buffers.
+    ports = [merged({"name": port, **encap, **DESCRIPTORS}, of_port) for port in board.ports]
+    ports += [merged({"name": f"plane{plane}", "device": MESH, "plane": plane, **encap}, of_mesh) for plane in range(board.planes)]
+    lcore_of = {xpu: number * lcores // len(xpus) for number, xpu in enumerate(xpus)}
+
+    def entry(run, planes):
+        """XPUs of one mesh, whose ids and addresses grow together."""
+        key, first = ("forwarding_base", 0) if len(run) > 1 else ("forwarding_address", run[0])
+        bases = {plane: (plane << 26) + topology.bases[run[0]] - run[0] for plane in planes}
+        return {**_ids(run), "ports": [{"port": f"plane{plane}", **({key: base + first} if base else {})}
+                                       for plane, base in bases.items()]}
+
+    def runs(ids, key):
+        return [list(group) for _, group in itertools.groupby(ids, key)]
+
+    mesh_of = {xpu: base >> 16 for xpu, base in topology.bases.items()}
+    return {"ports": ports,
+            "devices": [{**device, "lcore": lcore_of[xpu]} for xpu, device in board.devices],
+            "cables": board.cables,
+            "mesh": {"cbfc": of_port["cbfc"]} if "cbfc" in of_port else {},
+            "pfc": {"storm_us": 0},  # a neighbour without CPU time returns no credit
+            "instances": [{**entry(run, range(board.planes)), "lcore": lcore_of[run[0]]}
+                          for run in runs(xpus, lambda xpu: (mesh_of[xpu], lcore_of[xpu]))],
+            "peers": [entry(run, board.ways[run[0]])
+                      for run in runs(filter(board.ways.get, sorted(mesh_of)), lambda xpu: (mesh_of[xpu], board.ways[xpu]))]}
 
 
 def _switch(scenario, topology, name, number):

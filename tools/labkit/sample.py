@@ -10,6 +10,7 @@ from labkit import rpc
 # With more flows than this, a workload's goodput is summed by destination.
 MOST_FLOWS = 1000
 PAUSED = re.compile(r'^suede_port_vc_paused_seconds_total\{(.*)\} (\S+)$', re.M)
+DEVICE = re.compile(r'^suede_device_(\w+_total)\{(.*)\} (\S+)$', re.M)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -201,6 +202,16 @@ class Sampler:
 
     # ---- The end.
 
+    def _devices(self, node):
+        """{port of a device, M0D4P2, or M0D4 of its instances: its counters}, summed over classes."""
+        sums = {}
+        for name, labels, value in DEVICE.findall(self.backend.metrics(node) or ""):
+            labels = dict(LABEL.findall(labels))
+            port = labels["device"] + (labels["port"] if labels["port"].startswith("P") else "")
+            counters = sums.setdefault(port, {})
+            counters[name] = counters.get(name, 0) + int(float(value))
+        return sums
+
     def final(self):
         """Returns the state that expectations are checked against: by node its counters, ports, buffer and events."""
         result = {}
@@ -211,7 +222,8 @@ class Sampler:
                 ports = self.connections.call(node, "counters.get", scope="port")["sets"]
                 result[node.name] = {
                     "counters": total[0]["counters"] if total else {},
-                    "ports": {each["of"]: each["counters"] for each in ports},
+                    "ports": {**{each["of"]: each["counters"] for each in ports},
+                              **(self._devices(node) if node.config.get("devices") else {})},
                     "buffer": self.connections.call(node, "buffer.show") if node.kind == "switch" else None,
                     "events": [{"kind": event["name"]} for event in self.events if event["node"] == node.name]}
             except rpc.RpcError as error:

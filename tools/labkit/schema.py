@@ -183,8 +183,10 @@ TOPOLOGY = (
         Key("rows", "int", "Switches in a column.", REQUIRED, low=1, high=32),
         Key("columns", "int", "Switches in a row.", REQUIRED, low=1, high=32),
         Key("layers", "int", "Number of rows and columns above each other.", 1, low=1, high=32))),
-    Key("system", "text", "A file of suede-mesh (mesh.md), relative to the scenario: a switch for each device and plane, with "
-        "its tables. XPUs are its devices."),
+    Key("system", "text", "A file of suede-mesh (mesh.md), relative to the scenario. XPUs are its devices, and frames follow its "
+        "tables."),
+    Key("routers", "choice", "With system: what forwards frames at its devices. switches: a switch for each device and plane; "
+        "daemons: the daemons, which represent the devices of their XPUs.", "switches", choices=("switches", "daemons")),
     Key("tables", "text", "With system: a file of routing tables (mesh.md) for plane 0, in place of generated ones, which are not "
         "checked.", shown="generated"),
     Key("link", "map", "All links.", keys=LINK),

@@ -312,7 +312,7 @@ class Servers(local.Local):
         moved = {}
         for number, lcore in enumerate(config["lcores"]):
             moved[lcore["cpu"]] = lcore["cpu"] = cpus[(first + number) % len(cpus)]
-        for entry in [*config.get("instances", []), *config["ports"]]:
+        for entry in backends.placed(config):
             if "lcore" in entry:
                 entry["lcore"] = moved.get(entry["lcore"], entry["lcore"])
 

@@ -63,6 +63,7 @@ class Topology:
     is_mesh: bool = False  # of switches: the dimension decides between ways of one length
     tables: dict = None    # of a system of meshes: (switch, XPU) -> link
     bases: dict = None     # of a system of meshes: XPU -> its forwarding address on plane 0
+    boards: dict = None    # daemon -> what it has of a system whose devices the daemons represent
 
     def __post_init__(self):
         self.trunks = {name: [] for name in self.switches}  # switch -> (neighbour, link) of its links to other switches
@@ -105,6 +106,11 @@ class Topology:
     def ports_of(self, xpu):
         return [port for port in self.ports if xpu in port.xpus]
 
+    def port_count(self, daemon):
+        """Ports of a daemon's configuration."""
+        board = self.boards[daemon] if self.boards else None
+        return len(board.ports) + board.planes if board else sum(1 for port in self.ports if port.daemon == daemon)
+
     def daemon_of(self, xpu):
         return next(name for name, xpus in self.daemons.items() if xpu in xpus)
 
@@ -142,6 +148,8 @@ def build(scenario):
     count, daemons = spec["xpus"], spec["daemons"]
     if daemons > count:
         raise scenario.error("topology.daemons", f"{daemons} daemons have {count} XPUs; write {count} or less")
+    if spec["routers"] == "daemons" and not spec["system"]:
+        raise scenario.error("topology.routers", "daemons have devices of a system alone; name one by topology.system")
     names = {f"d{i}": list(range(i * count // daemons, (i + 1) * count // daemons)) for i in range(daemons)}
     if spec["links"]:
         topology = _one_by_one(scenario, names)
@@ -150,7 +158,7 @@ def build(scenario):
     elif spec["mesh"]:
         topology = _mesh(scenario, names)
     elif spec["system"]:
-        topology = _system(scenario, names)
+        topology = (_system if spec["routers"] == "switches" else _boards)(scenario, names)
     else:
         topology = _planes(scenario, names)
     _check_limits(scenario, topology)
@@ -231,21 +239,43 @@ def _of_system(scenario, command, plane):
     return yaml.load(done.stdout, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or []
 
 
-def _system(scenario, daemons):
-    """A switch for each device and plane of a system of meshes, with its tables. XPU ids count the devices of all meshes."""
+def _read_system(scenario):
+    """(names, planes): the (mesh, device) of each XPU, for XPU ids count the devices of all meshes; and of each plane the
+    tables of all devices, and the cables, pairs of (XPU, name of the port)."""
     spec = scenario["topology"]
     if spec["xpus_per_port"] != 1:
         raise scenario.error("topology.xpus_per_port", "XPUs of a system share no ports; remove it")
     if scenario["encapsulation"] in ("afh1", "afh1s", "afh2c"):
         raise scenario.error("encapsulation", f"{scenario['encapsulation']} has too few bits for addresses of a system; write afh2")
-    ports, links, routes, bases = {}, [], {}, {}
+    names, planes = [], []
     for plane in range(spec["planes"]):
         tables = _of_system(scenario, "tables", plane)["tables"]
         names = [tuple(map(int, DEVICE.fullmatch(each["device"]).groups()[:2])) for each in tables]
         if len(names) != spec["xpus"]:
             raise scenario.error("topology.xpus", f"is {spec['xpus']}, and the system has {len(names)} devices; write {len(names)}")
         numbers = {name: xpu for xpu, name in enumerate(names)}
-        bases = {xpu: mesh << 16 | device for xpu, (mesh, device) in enumerate(names)}
+        cables = [[(numbers[tuple(map(int, DEVICE.fullmatch(end).groups()[:2]))], end) for end in ends]
+                  for ends in _of_system(scenario, "cables", plane)]
+        planes.append((tables, cables))
+    return names, planes
+
+
+def _entry_of(names, tables, own, xpu):
+    """The entry for an XPU's device in the table of another one: a port, D or a dot."""
+    mesh, device = names[xpu]
+    return tables[own]["devices"][device] if mesh == names[own][0] else tables[own]["meshes"][mesh]
+
+
+def _bases_of(names):
+    return {xpu: mesh << 16 | device for xpu, (mesh, device) in enumerate(names)}
+
+
+def _system(scenario, daemons):
+    """A switch for each device and plane of a system of meshes, with its tables."""
+    spec = scenario["topology"]
+    names, planes = _read_system(scenario)
+    ports, links, routes = {}, [], {}
+    for plane, (tables, cables) in enumerate(planes):
         switch = [f"sw{plane * len(names) + xpu}" for xpu in range(len(names))]
         for daemon, xpus in daemons.items():
             for xpu in xpus:
@@ -253,19 +283,59 @@ def _system(scenario, daemons):
                 port.link = _link_to_switch(links, port, switch[xpu], spec["link"])
                 links.append(port.link)
         at = {}  # (XPU, number of a port) -> link
-        for ends in _of_system(scenario, "cables", plane):
-            sides = [tuple(map(int, DEVICE.fullmatch(end).groups())) for end in ends]
-            near, far = (numbers[side[:2]] for side in sides)
+        for ends in cables:
+            (near, _), (far, _) = ends
             links.append(_trunk(links, switch[near], switch[far], plane, spec["link"]))
-            at[near, sides[0][2]] = at[far, sides[1][2]] = links[-1]
-        for own, table in enumerate(tables):
-            for xpu, (mesh, device) in enumerate(names):
-                entry = table["devices"][device] if mesh == names[own][0] else table["meshes"][mesh]
+            at.update({(xpu, int(DEVICE.fullmatch(end)[3])): links[-1] for xpu, end in ends})
+        for own in range(len(names)):
+            for xpu in range(len(names)):
+                entry = _entry_of(names, tables, own, xpu)
                 if isinstance(entry, int):
                     routes[switch[own], xpu] = at[own, entry]
     ordered = [ports[key] for key in sorted(ports)]
     switches = [f"sw{number}" for number in range(spec["planes"] * spec["xpus"])]
-    return Topology(daemons, switches, ordered, links, tables=routes, bases=bases)
+    return Topology(daemons, switches, ordered, links, tables=routes, bases=_bases_of(names))
+
+
+@dataclasses.dataclass
+class Board:
+    """A daemon's part of a system whose devices the daemons represent: keys of its configuration."""
+    planes: int
+    ports: list    # of cables to other daemons: names
+    devices: list  # (XPU, entry of `devices`)
+    cables: list   # entries of `cables`
+    ways: dict     # XPU -> planes on which all own devices have a route to it
+
+
+def _boards(scenario, daemons):
+    """Daemons that represent the devices of their XPUs; a link is a cable between two of them."""
+    spec = scenario["topology"]
+    names, planes = _read_system(scenario)
+    daemon_of = {xpu: daemon for daemon, xpus in daemons.items() for xpu in xpus}
+    boards = {daemon: Board(len(planes), [], [], [], {
+        xpu: tuple(plane for plane, (tables, _) in enumerate(planes)
+                   if all(_entry_of(names, tables, own, xpu) != "." for own in xpus)) for xpu in range(len(names))
+    }) for daemon, xpus in daemons.items()}
+    for xpu, daemon in daemon_of.items():
+        entries = [tables[xpu] for tables, _ in planes]
+        boards[daemon].devices.append((xpu, {"device": entries[0]["device"], "tables": [
+            {key: entry[key] for key in ("devices", "meshes")} for entry in entries]}))
+    links = []
+    for plane, (_, cables) in enumerate(planes):
+        key = {"plane": plane} if plane else {}
+        for ends in cables:
+            (near, near_end), (far, far_end) = ends
+            if daemon_of[near] == daemon_of[far]:
+                boards[daemon_of[near]].cables.append({"from": near_end, "to": far_end, **key})
+                continue
+            near_port, far_port = (Port(daemon_of[xpu], end, plane, [xpu]) for xpu, end in ends)
+            link = Link(len(links), near_port, other=far_port, plane=plane, name=near_end, **spec["link"])
+            links.append(link)
+            for port, to in ((near_port, far_end), (far_port, near_end)):
+                port.link = link
+                boards[port.daemon].ports.append(port.name)
+                boards[port.daemon].cables.append({"from": port.name, "to": to, "port": port.name, **key})
+    return Topology(daemons, [], [], links, bases=_bases_of(names), boards=boards)
 
 
 def _direct(scenario, daemons):
@@ -360,7 +430,7 @@ def _check_limits(scenario, topology):
         raise scenario.error("topology.daemons", f"{len(topology.daemons)} are more than {DAEMONS_ON_MACHINE}, which only the "
                              f"back end simulator runs; write {DAEMONS_ON_MACHINE} or less")
     for daemon in topology.daemons:
-        count = sum(1 for port in topology.ports if port.daemon == daemon)
+        count = topology.port_count(daemon)
         clients = _most_clients(scenario, topology.daemons[daemon])
         if clients > CLIENTS_OF_LCORE * scenario["topology"]["lcores"]:
             raise scenario.error("topology.lcores", f"{daemon} has {clients} clients, one for each XPU and load, and an lcore "
