@@ -39,7 +39,7 @@ class Board {
   void CheckRouters(Time now);
 
   std::vector<Plane> planes_;
-  // Of each router; apart from the routers, so that idle ones are passed quickly.
+  // States of all routers, apart from these, so that idle ones are passed quickly.
   std::deque<Bell> bells_;
   std::vector<Time> due_;
   std::vector<std::unique_ptr<Router>> routers_;

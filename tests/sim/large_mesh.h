@@ -28,7 +28,7 @@ struct LargeMeshOptions {
   uint32_t lcores = 4;  // each with a board
   uint32_t xpus = 32;
   uint32_t partners = 4;  // that an XPU sends to
-  Duration run = std::chrono::seconds(10);
+  Duration run = std::chrono::seconds(5);
   Duration gap = std::chrono::milliseconds(200);  // between bursts of commands
   uint64_t seed = 1;
 };

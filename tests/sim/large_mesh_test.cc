@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mesh of 32 x 32 devices in virtual time (large_mesh.h). SUEDE_SIM_MESH_SECONDS: virtual time of
-// the run, 10 s by default, with more commands if it is longer.
+// the run, 5 s by default, with more commands if it is longer.
 #include "large_mesh.h"
 
 #include <gtest/gtest.h>
