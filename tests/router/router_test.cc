@@ -247,6 +247,30 @@ TEST_F(LosslessRouterTest, ABrokenCableLosesFramesAndCarriesThemOnceMended) {
   }
 }
 
+// The session outlives the outage: updates repair the credit of lost frames.
+TEST_F(LosslessRouterTest, CreditOfFramesThatABriefOutageLosesComesBack) {
+  Run(400);
+  const uint64_t sessions = b().fabric().port(0).link()->sessions();
+  for (uint32_t outage = 0; outage < 8; ++outage) {
+    cable_->SetUp(false);
+    for (uint32_t i = 0; i < 20; ++i) {
+      Frame* const frame = Make(BytesOf(kA, kB));
+      EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
+      Run(1);
+    }
+    cable_->SetUp(true);
+    Run(40);
+    Receive();
+  }
+  EXPECT_EQ(b().fabric().port(0).link()->sessions(), sessions);
+  for (uint8_t i = 0; i < 20; ++i) {
+    Frame* const frame = Make(BytesOf(kA, kB, i));
+    EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
+    Run(4);
+    EXPECT_EQ(Receive(), (Bytes{BytesOf(kA, kB, i)}));
+  }
+}
+
 TEST_F(RouterTest, NoFrameGoesOverACableBeforeItsEndIsKnown) {
   Frame* const frame = Make(BytesOf(kA, kFar));
   EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
