@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint16_t kAlpha16th = 8 * 16;  // one queue may take nearly all of the buffer
 constexpr uint32_t kMaxCellBytes = 4096;
+constexpr int kInnerHello = 10;  // HELLO interval of cables inside, in those of others
 
 // Returns a cell that holds the largest frame, if there is one.
 uint32_t CellBytes(const Config& config) {
@@ -51,7 +52,11 @@ fabric::PortParams PortOf(const Config& config, const DeviceCable& end) {
                             .plane = static_cast<uint8_t>(cable.plane),
                             .level = crosses ? fabric::LevelRule::kNext : fabric::LevelRule::kKeep};
   params.link = LinkParamsOf(config.llr, OnOff::kOff, PortConfig().link_ether_type, {});
-  if (!cable.port) return params;
+  if (!cable.port) {
+    // Nobody exchanges these cables, and there may be thousands.
+    params.link.hello *= kInnerHello;
+    return params;
+  }
   const PortConfig& port = config.ports[*cable.port];
   params.cbfc = port.cbfc == OnOff::kOn;
   params.link = LinkParamsOf(config.llr, port.llr, port.link_ether_type, {});

@@ -27,7 +27,7 @@ constexpr Duration kStep = microseconds(10);
 constexpr Duration kMaxIdle = milliseconds(1);
 constexpr uint32_t kMaxSent = 8;  // by an XPU in a burst
 constexpr uint32_t kMaxReceived = 32;
-constexpr uint32_t kOutageMs = 200;  // longer than 8 HELLOs: sessions of cables end
+constexpr uint32_t kOutageMs = 200;  // longer than 8 HELLOs inside: sessions of cables end
 constexpr PlaneIndex kPlane{0u};
 
 uint64_t ResidentBytes() {
@@ -125,7 +125,7 @@ Config LargeMesh::MakeConfig() {
       "ports: [{name: plane0, device: mesh, plane: 0, encapsulation: afh2, mtu_bytes: 1500}]\n"
       "mesh: {cbfc: on, credit_frames: 4, buffer_kb: 256}\n"
       "devices: [{device: M0D0, lcore: 0, tables: [{devices: [D], meshes: [D]}]}]\n"
-      "llr: {hello_us: 20000}\ntransport: {psn_scope: vc}\npacking: {limit_bytes: 1024}\n"
+      "llr: {hello_us: 2000}\ntransport: {psn_scope: vc}\npacking: {limit_bytes: 1024}\n"
       "clients: {ring_lines: 256, receive_lines: 1024, completions: 64, credit_lines: 64, "
       "aggregate_lines: 256}\n"
       "instances: [{xpu: 0, lcore: 0, ports: [{port: plane0}]}]\n");
