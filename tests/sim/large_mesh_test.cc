@@ -19,7 +19,7 @@ TEST(LargeMeshTest, CommandsArriveOnceWhileCablesFailAndMemoryIsBounded) {
   LargeMeshOptions options;
   if (const char* const text = std::getenv("SUEDE_SIM_MESH_SECONDS"); text != nullptr) {
     options.run = std::chrono::seconds(std::max(10, std::atoi(text)));
-    options.gap = std::chrono::milliseconds(5);
+    options.gap = std::chrono::milliseconds(20);
     options.xpus = 64;
   }
   LargeMesh mesh(options);
