@@ -63,7 +63,9 @@ Endpoint::~Endpoint() {
   boards_.reset();
   seal_agreements_.reset();
   seal_keys_.reset();
-  for (const auto& port : ports_) port->Close();
+  for (const auto& port : ports_) {
+    if (port != nullptr) port->Close();  // null: the start has failed
+  }
   ports_.clear();
   if (eal_started_) StopEal();
 }
@@ -102,13 +104,18 @@ std::vector<uint64_t> Endpoint::PoolBytesOf(const Config& config) {
 }
 
 absl::Status Endpoint::OpenPorts() {
-  for (uint32_t p = 0; p < config_.ports.size(); ++p) {
-    absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(PortOptionsOf(config_, p));
-    if (!opened.ok()) return opened.status();
-    for (const std::string& warning : (*opened)->warnings()) {
-      log_(EalLogLevel::kWarning, "port", warning);
+  ports_.resize(config_.ports.size());
+  // The first port of a pool decides how long its frames are, and centres want the least.
+  for (const bool is_centre : {false, true}) {
+    for (uint32_t p = 0; p < config_.ports.size(); ++p) {
+      if (IsCentre(config_.ports[p]) != is_centre) continue;
+      absl::StatusOr<std::unique_ptr<DpdkPort>> opened = DpdkPort::Open(PortOptionsOf(config_, p));
+      if (!opened.ok()) return opened.status();
+      for (const std::string& warning : (*opened)->warnings()) {
+        log_(EalLogLevel::kWarning, "port", warning);
+      }
+      ports_[p] = *std::move(opened);
     }
-    ports_.push_back(*std::move(opened));
   }
   return absl::OkStatus();
 }

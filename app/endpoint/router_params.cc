@@ -125,7 +125,7 @@ fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device) {
                               .addresses_of_port = 1,
                               .cell_bytes = CellBytes(config),
                               .max_on_cable = 0,
-                              .levels = true};
+                              .levels = static_cast<uint8_t>(config.mesh.levels)};
   SetCredit(config, params);
   for (fabric::ClassParams& of_class : params.of_class) {
     of_class.reserved_bytes = 0;

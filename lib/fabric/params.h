@@ -131,9 +131,10 @@ struct SwitchParams {
   uint32_t max_on_cable = 16384;  // max frames on the cable in one direction of an impaired link
   ClassMap classes;
   std::array<ClassParams, kClasses> of_class{};
-  // Each class has a queue and a link VC for each level, with the parameters of the class. With
-  // kMesh, and without PFC and lossless classes.
-  bool levels = false;
+  // Levels of frames, up to kLevelsOfClass; 0: none. With levels each class has a queue and a link
+  // VC for each, with the parameters of the class. With kMesh, and without PFC and lossless
+  // classes.
+  uint8_t levels = 0;
   MeshParams mesh;  // with kMesh
   TrimParams trim;
   CbfcParams cbfc;
@@ -141,8 +142,15 @@ struct SwitchParams {
   uint64_t seed = 1;
 
   // Queues of an output, and link VCs.
-  uint32_t queue_count() const { return levels ? kMaxQueues : kClasses; }
-  uint32_t ClassOfQueue(uint32_t queue) const { return levels ? queue / kLevelsOfClass : queue; }
+  uint32_t queue_count() const { return levels != 0 ? kMaxQueues : kClasses; }
+  uint32_t ClassOfQueue(uint32_t queue) const {
+    return levels != 0 ? queue / kLevelsOfClass : queue;
+  }
+  // Credit that a port with credit-based flow control grants to a link VC.
+  uint32_t CreditsOf(uint32_t link_vc) const {
+    const bool is_used = levels == 0 || link_vc % kLevelsOfClass < levels;
+    return is_used ? of_class[ClassOfQueue(link_vc)].credits : 0;
+  }
 };
 
 // Bytes that may still arrive for a class after a port has decided to pause it (IEEE 802.1Q, annex
@@ -156,7 +164,7 @@ uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc);
 inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
   return {.afh2 = IsByAfh2(params.forwarding),
           .pcp_first = params.classes.pcp_first,
-          .levels = params.levels};
+          .levels = params.levels != 0};
 }
 // The credit that a port with credit-based flow control grants: of_class[c] has the credit of link
 // VC c, with levels that of each of its link VCs.

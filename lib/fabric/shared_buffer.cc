@@ -21,13 +21,13 @@ uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc) {
   const CreditRule& rule = params.cbfc.rule;
   const uint32_t max = rule.credit_octets() + static_cast<uint32_t>(std::max(0, -rule.overhead));
   const uint32_t cells = (max + params.cell_bytes - 1) / params.cell_bytes;
-  return params.of_class[params.ClassOfQueue(link_vc)].credits * cells * params.cell_bytes;
+  return params.CreditsOf(link_vc) * cells * params.cell_bytes;
 }
 
 CreditGrant GrantOf(const SwitchParams& params) {
   CreditGrant grant{.rule = params.cbfc.rule};
   for (uint32_t vc = 0; vc < params.queue_count(); ++vc) {
-    grant.limits[vc] = params.of_class[params.ClassOfQueue(vc)].credits;
+    grant.limits[vc] = params.CreditsOf(vc);
   }
   return grant;
 }

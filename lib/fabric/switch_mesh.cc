@@ -9,9 +9,10 @@ namespace {
 static_assert(mesh::kLevels == kLevelsOfClass);
 
 // Returns the level with which a frame leaves that came with `level`.
-uint32_t LevelOf(const DeviceRoutes::Place& in, const DeviceRoutes::Place& out, uint32_t level) {
+uint32_t LevelOf(const DeviceRoutes::Place& in, const DeviceRoutes::Place& out, uint32_t level,
+                 uint32_t levels) {
   if (out.centre || in.level == LevelRule::kFirst) return 0;
-  return mesh::NextLevel(level, in.level == LevelRule::kNext);
+  return mesh::NextLevel(level, in.level == LevelRule::kNext, levels);
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ uint16_t Switch::RouteInMesh(uint32_t in, Frame* frame, FrameView& view, Time no
   }
   uint8_t& ds = frame->data[kAfh2Ds];
   uint8_t link_vc = 0;
-  if (params_.levels || receivers_[in] != nullptr) {
+  if (params_.levels != 0 || receivers_[in] != nullptr) {
     link_vc = LinkVcOfAfh2(class_rule_, frame->data, frame->length);
     if (receivers_[in] != nullptr) CountCredit(in, frame, link_vc);
   }
@@ -62,9 +63,9 @@ uint16_t Switch::RouteInMesh(uint32_t in, Frame* frame, FrameView& view, Time no
   FrameNote& note = NoteOfFrame(frame);
   note.at = now;
   note.destination = view.destination;
-  if (params_.levels) {
+  if (params_.levels != 0) {
     const uint32_t before = link_vc % kLevelsOfClass;
-    const uint32_t level = LevelOf(place, next, before);
+    const uint32_t level = LevelOf(place, next, before, params_.levels);
     ds = DsWithLevel(ds, static_cast<uint8_t>(level));
     note.traffic_class = link_vc / kLevelsOfClass;
     note.queue = static_cast<uint8_t>(link_vc - before + level);

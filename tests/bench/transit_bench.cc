@@ -27,7 +27,7 @@ constexpr uint32_t kEast = 2;
 
 SwitchParams ParamsOfDevice(uint32_t device, bool credit) {
   SwitchParams params{.forwarding = Forwarding::kMesh};
-  params.levels = true;
+  params.levels = 4;
   params.ports.resize(3);
   params.ports[kCentre].centre = true;
   params.ports[kCentre].level = LevelRule::kFirst;

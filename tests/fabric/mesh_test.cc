@@ -24,7 +24,7 @@ constexpr uint32_t kEast1 = 5;  // P3, plane 1
 
 SwitchParams MeshSwitch(bool levels = false) {
   SwitchParams params = ParamsOf(6, Forwarding::kMesh);
-  params.levels = levels;
+  params.levels = levels ? kLevelsOfClass : 0;
   for (const uint32_t centre : {kCentre0, kCentre1}) {
     params.ports[centre].centre = true;
     params.ports[centre].level = LevelRule::kFirst;

@@ -66,7 +66,7 @@ class RouterTest : public testing::Test {
                                 .floods = false,
                                 .buffer_bytes = 64 * 2048,
                                 .cell_bytes = 2048,
-                                .levels = true};
+                                .levels = 4};
     for (auto& of_class : params.of_class) {
       of_class.reserved_bytes = 0;
       of_class.alpha_16th = 128;
