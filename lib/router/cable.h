@@ -14,7 +14,7 @@ namespace suede {
 
 class Cable {
  public:
-  static constexpr uint32_t kFrames = 256;  // in each direction
+  static constexpr uint32_t kFrames = 64;  // in each direction
 
   class End final : public PoolPort {
    public:
