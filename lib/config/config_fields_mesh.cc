@@ -26,7 +26,7 @@ constexpr ConfigField<MeshConfig> kMesh[] = {
                              "Levels of frames: one more than the cables to other meshes that a "
                              "frame may pass."),
     Key<&MeshConfig::credit_frames>(
-        "credit_frames", "frames", Between(2, 1024),
+        "credit_frames", "frames", Between(2, 256),
         "Credit that each end of a cable grants to each link VC in use, in frames of the MTU."),
     Key<&MeshConfig::buffer_kb>("buffer_kb", "KiB", Between(64, 1u << 20),
                                 "Buffer of each device for queued frames without credit."),
