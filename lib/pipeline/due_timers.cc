@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/due_timers.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace suede {
@@ -9,14 +8,6 @@ namespace {
 
 // How often a timer checks whether an instance or port that is down is up again.
 constexpr Duration kDownCheckInterval = std::chrono::milliseconds(2);
-// How long a timer waits whose message finds no room among those of this poll iteration.
-constexpr Duration kNoRoomInterval = std::chrono::microseconds(200);
-
-// Whether a port can take another control PDU in this poll iteration.
-bool HasRoom(const PlanePorts& ports) {
-  return std::ranges::any_of(ports,
-                             [](const PortContext* port) { return port->link.HasFrontRoom(); });
-}
 
 }  // namespace
 
@@ -26,10 +17,6 @@ void DueTimers::OnTimer(uint32_t timer, Time now) {
   const bool port_down = !instance.map.has_planes() && instance.ports[0]->link.down();
   if (instance.down || port_down) return lcore_.timers.Arm(timer, now + kDownCheckInterval);
   const Timers::Owner owner = lcore_.timers.OwnerOf(timer, instance.peers);
-  // Timers of many peers expire together: a message without room would count as lost, and wait for
-  // longer and longer times, together with the same others.
-  if (owner.kind != Timers::Kind::kConnection && !HasRoom(instance.ports)) [[unlikely]]
-    return lcore_.timers.Arm(timer, now + kNoRoomInterval);
   switch (owner.kind) {
     case Timers::Kind::kConnection:
       // The deadline was postponed after its timer was armed.
