@@ -136,10 +136,12 @@ fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device) {
     params.mesh.port_of[end.own.port] = static_cast<uint16_t>(params.ports.size());
     params.ports.push_back(PortOf(config, end));
   }
-  for (uint8_t plane = 0; plane < MeshPlanesOf(config); ++plane) {
+  for (uint32_t plane = 0; plane < MeshPlanesOf(config); ++plane) {
     params.mesh.centre_of[plane] = static_cast<uint16_t>(params.ports.size());
-    params.ports.push_back(
-        {.hairpins = true, .plane = plane, .centre = true, .level = fabric::LevelRule::kFirst});
+    params.ports.push_back({.hairpins = true,
+                            .plane = static_cast<uint8_t>(plane),
+                            .centre = true,
+                            .level = fabric::LevelRule::kFirst});
   }
   params.buffer_bytes = config.mesh.buffer_kb * 1024;
   params.buffer_bytes += static_cast<uint32_t>(CreditBytesOf(params));
