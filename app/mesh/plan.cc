@@ -4,7 +4,6 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -36,13 +35,6 @@ struct PlannedCable {
   PlaneIndex plane;
   bool leaves = false;  // `to` is of another host
 };
-
-bool IsBelow(const DevicePort& a, const DevicePort& b) {
-  const auto key = [](const DevicePort& end) {
-    return std::array<uint32_t, 3>{end.device.mesh, end.device.device, end.port};
-  };
-  return key(a) < key(b);
-}
 
 // XPUs with consecutive ids that have everything else in common.
 struct Run {
@@ -151,7 +143,7 @@ class Planner {
     std::vector<PlannedCable> cables;
     for (uint32_t plane = 0; plane < system_.planes.size(); ++plane) {
       for (const Cable& cable : system_.planes[plane].topology.cables()) {
-        const bool in_order = IsBelow(cable.a, cable.b);
+        const bool in_order = cable.a < cable.b;
         const DevicePort &low = in_order ? cable.a : cable.b, &high = in_order ? cable.b : cable.a;
         const bool has_low = HostOf(low) == host, has_high = HostOf(high) == host;
         const bool leaves = has_low != has_high;
@@ -160,7 +152,7 @@ class Planner {
       }
     }
     std::sort(cables.begin(), cables.end(),
-              [](const PlannedCable& a, const PlannedCable& b) { return IsBelow(a.from, b.from); });
+              [](const PlannedCable& a, const PlannedCable& b) { return a.from < b.from; });
     return cables;
   }
   uint32_t HostOf(const DevicePort& end) const { return hosts_[topology_.IndexOf(end.device)]; }
@@ -203,7 +195,7 @@ class Planner {
   }
 
   absl::StatusOr<std::string> MemifOf(const PlannedCable& cable, uint32_t number) const {
-    const bool serves = IsBelow(cable.from, cable.to);
+    const bool serves = cable.from < cable.to;
     const std::string path = StrCat(params_.sockets, "/", system_.spec.root.name, "-",
                                     NameOf(serves ? cable.from : cable.to), ".sock");
     constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;

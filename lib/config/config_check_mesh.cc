@@ -18,10 +18,6 @@ using absl::OkStatus;
 using absl::Status;
 using mesh::DevicePort;
 
-std::tuple<uint32_t, uint32_t, uint32_t> KeyOf(const DevicePort& port) {
-  return {port.device.mesh, port.device.device, port.port};
-}
-
 class MeshCheck {
  public:
   explicit MeshCheck(const ConfigDraft& draft)
@@ -132,7 +128,7 @@ class MeshCheck {
   }
 
   Status TakeEnd(const DevicePort& end, const std::string& path, size_t cable) {
-    const auto [at, is_new] = ends_.emplace(KeyOf(end), cable);
+    const auto [at, is_new] = ends_.emplace(end, cable);
     if (is_new) return OkStatus();
     return draft_.Error(path, StrCat(NameOf(end), " has the cable ", Entry("cables", at->second),
                                      " already; remove one"));
@@ -187,7 +183,7 @@ class MeshCheck {
   }
 
   bool HasCable(const DevicePort& port, uint32_t plane) const {
-    const auto at = ends_.find(KeyOf(port));
+    const auto at = ends_.find(port);
     return at != ends_.end() && config_.cables[at->second].plane == plane;
   }
 
@@ -270,9 +266,9 @@ class MeshCheck {
   const ConfigDraft& draft_;
   const Config& config_;
   const uint32_t planes_;
-  std::map<uint32_t, size_t> centres_;                               // by plane
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> ends_;  // value: index of the cable
-  std::map<size_t, size_t> outer_;                                   // ports of cables
+  std::map<uint32_t, size_t> centres_;  // by plane
+  std::map<DevicePort, size_t> ends_;   // value: index of the cable
+  std::map<size_t, size_t> outer_;      // ports of cables
 };
 
 }  // namespace

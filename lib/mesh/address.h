@@ -3,6 +3,7 @@
 #ifndef SUEDE_MESH_ADDRESS_H_
 #define SUEDE_MESH_ADDRESS_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,13 +27,13 @@ using PortId = Coordinate<struct CableTag>;     // of the cable ports of its dev
 struct Device {
   MeshId mesh;
   DeviceId device;
-  friend bool operator==(const Device&, const Device&) = default;
+  friend auto operator<=>(const Device&, const Device&) = default;
 };
 
 struct DevicePort {
   Device device;
   PortId port;
-  friend bool operator==(const DevicePort&, const DevicePort&) = default;
+  friend auto operator<=>(const DevicePort&, const DevicePort&) = default;
 };
 
 // The fields of a forwarding address.

@@ -7,7 +7,6 @@
 
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -17,15 +16,6 @@ namespace {
 
 using DefectKind = CableDefect::Kind;
 using Neighbour = ObservedEnd::Neighbour;
-
-struct EndOrder {
-  static auto Key(const DevicePort& end) {
-    return std::tuple<uint32_t, uint32_t, uint32_t>(end.device.mesh, end.device.device, end.port);
-  }
-  bool operator()(const DevicePort& a, const DevicePort& b) const { return Key(a) < Key(b); }
-};
-template <class Value>
-using EndMap = std::map<DevicePort, Value, EndOrder>;
 
 struct Declared {
   DevicePort far;
@@ -46,9 +36,9 @@ class Comparison {
   explicit Comparison(uint64_t specification) : specification_(specification) {}
 
   absl::Status Add(const HostCables& host) {
-    for (const Device& device : host.devices) AddDevice(device);
+    devices_.insert(host.devices.begin(), host.devices.end());
     for (const ObservedEnd& end : host.ends) {
-      AddDevice(end.end.device);
+      devices_.insert(end.end.device);
       const auto [at, is_new] = observed_.emplace(end.end, Observed{.end = &end, .host = &host});
       if (is_new) continue;
       return absl::InvalidArgumentError(StrCat("cannot compare the cables: ", NameOf(end.end),
@@ -67,21 +57,16 @@ class Comparison {
     Match();
     ReportContradictions();
     for (const auto& [end, cable] : declared_) {
-      if (EndOrder()(end, cable.far)) CompareDeclared(end, cable);
+      if (end < cable.far) CompareDeclared(end, cable);
     }
     for (const auto& [end, far] : found_) {
-      if (!EndOrder()(far, end)) CompareFound(end, far);
+      if (end <= far) CompareFound(end, far);
     }
     return std::move(result_);
   }
 
  private:
-  void AddDevice(const Device& device) {
-    devices_.insert({uint32_t{device.mesh}, uint32_t{device.device}});
-  }
-  bool Knows(const Device& device) const {
-    return devices_.contains({uint32_t{device.mesh}, uint32_t{device.device}});
-  }
+  bool Knows(const Device& device) const { return devices_.contains(device); }
   void Report(DefectKind kind, std::string text) {
     result_.defects.push_back({.kind = kind, .text = std::move(text)});
   }
@@ -264,12 +249,12 @@ class Comparison {
   }
 
   const uint64_t specification_;
-  EndMap<Declared> declared_;  // both ends of each cable
-  EndMap<Observed> observed_;
-  EndMap<DevicePort> found_;                         // the other end of each discovered cable
-  std::set<DevicePort, EndOrder> reported_;          // ends of declared cables in a defect
-  std::set<DevicePort, EndOrder> exchanged_;         // those that are exchanged
-  std::set<std::pair<uint32_t, uint32_t>> devices_;  // {mesh, device} of all hosts
+  std::map<DevicePort, Declared> declared_;  // both ends of each cable
+  std::map<DevicePort, Observed> observed_;
+  std::map<DevicePort, DevicePort> found_;  // the other end of each discovered cable
+  std::set<DevicePort> reported_;           // ends of declared cables in a defect
+  std::set<DevicePort> exchanged_;          // ends that are exchanged, of these
+  std::set<Device> devices_;                // of all hosts
   Validation result_;
 };
 
