@@ -4,15 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "daemon/drop_event.h"
+#include "mesh/discovery.h"
 
 namespace suede {
 namespace {
 
 using mesh::CableVerdict;
-
-std::string SpecificationText(uint64_t hash) { return absl::StrFormat("0x%012x", hash); }
 
 }  // namespace
 
@@ -111,7 +109,7 @@ std::vector<CableView> DeviceWatch::Cables() const {
     view.from = NameOf(row.cable.own);
     view.to = NameOf(row.cable.far);
     view.plane = own.plane;
-    view.specification = SpecificationText(own.specification);
+    view.specification = mesh::SpecificationText(own.specification);
     if (cable.port) view.port = config_.ports[*cable.port].name;
     view.state = !report.up()                       ? "down"
                  : verdict == CableVerdict::kGood   ? "up"
@@ -120,7 +118,7 @@ std::vector<CableView> DeviceWatch::Cables() const {
     if (neighbour) {
       view.neighbour = NameOf(neighbour->at);
       view.neighbour_plane = neighbour->plane;
-      view.neighbour_specification = SpecificationText(neighbour->specification);
+      view.neighbour_specification = mesh::SpecificationText(neighbour->specification);
     }
     view.queued_frames = report.queued();
   }

@@ -194,9 +194,9 @@ std::vector<PairUse> PairsOf(const Config& config, uint32_t port) {
     if (pair == pairs.end()) pair = pairs.insert(pair, {.lcore = instance.lcore, .instances = {}});
     pair->instances.push_back(i);
   }
-  for (const DeviceConfig& device : config.devices) {
-    if (!IsCentre(config.ports[port])) break;
-    if (std::ranges::find(pairs, device.lcore, &PairUse::lcore) == pairs.end()) {
+  if (IsCentre(config.ports[port])) {
+    for (const DeviceConfig& device : config.devices) {
+      if (std::ranges::find(pairs, device.lcore, &PairUse::lcore) != pairs.end()) continue;
       pairs.push_back({.lcore = device.lcore, .instances = {}});
     }
   }

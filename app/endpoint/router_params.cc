@@ -63,15 +63,6 @@ fabric::PortParams PortOf(const Config& config, const DeviceCable& end) {
   return params;
 }
 
-// Returns the bytes of the switch's buffer for frames on credit.
-uint64_t CreditBytesOf(const fabric::SwitchParams& params) {
-  uint64_t of_port = 0;
-  for (uint32_t vc = 0; vc < params.queue_count(); ++vc) of_port += CreditBytes(params, vc);
-  const auto ports =
-      std::ranges::count_if(params.ports, [](const auto& port) { return port.cbfc; });
-  return of_port * static_cast<uint64_t>(ports);
-}
-
 }  // namespace
 
 std::vector<DeviceCable> DeviceCablesOf(const Config& config, uint32_t device) {
@@ -93,20 +84,6 @@ mesh::CableEnd OwnEnd(const Config& config, const DeviceCable& cable) {
   return {.at = cable.own,
           .plane = config.cables[cable.cable].plane,
           .specification = config.mesh.specification};
-}
-
-std::optional<uint32_t> CableLcoreOf(const Config& config, uint32_t port) {
-  for (const CableConfig& cable : config.cables) {
-    if (cable.port != port) continue;
-    for (const DeviceConfig& device : config.devices) {
-      if (device.device == cable.from.device) return device.lcore;
-    }
-  }
-  return std::nullopt;
-}
-
-bool IsOfCable(const Config& config, uint32_t port) {
-  return CableLcoreOf(config, port).has_value();
 }
 
 uint32_t MeshFrameBytes(const Config& config) {
@@ -144,7 +121,7 @@ fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device) {
                             .level = fabric::LevelRule::kFirst});
   }
   params.buffer_bytes = config.mesh.buffer_kb * 1024;
-  params.buffer_bytes += static_cast<uint32_t>(CreditBytesOf(params));
+  params.buffer_bytes += static_cast<uint32_t>(CreditBytes(params));
   return params;
 }
 
@@ -157,11 +134,11 @@ uint32_t RouterFramesOf(const Config& config) {
     for (const fabric::PortParams& port : params.ports) {
       frames += Router::kPortFrames + (port.link.retry.on ? port.link.retry.window_frames : 0);
     }
-    for (const DeviceCable& end : DeviceCablesOf(config, i)) {
-      if (!config.cables[end.cable].port) frames += Cable::kFrames;
-    }
     lcores.insert(config.devices[i].lcore);
   }
+  const auto inner =
+      std::ranges::count_if(config.cables, [](const CableConfig& cable) { return !cable.port; });
+  frames += static_cast<uint64_t>(inner) * 2 * Cable::kFrames;
   frames += lcores.size() * MeshPlanesOf(config) * Centre::kDelivered;
   return static_cast<uint32_t>(frames);
 }

@@ -27,11 +27,6 @@ mesh::CableEnd OwnEnd(const Config& config, const DeviceCable& cable);
 // centres of its planes follow.
 std::vector<DeviceCable> DeviceCablesOf(const Config& config, uint32_t device);
 
-// Whether Config::ports[port] is that of a cable between devices.
-bool IsOfCable(const Config& config, uint32_t port);
-// Returns the lcore of the device whose cable leaves by Config::ports[port]; nullopt: no cable.
-std::optional<uint32_t> CableLcoreOf(const Config& config, uint32_t port);
-
 // Returns the parameters of a device's switch. Leaves out MAC addresses and secrets of links.
 fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device);
 

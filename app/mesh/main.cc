@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "daemon/command_line.h"
-#include "mesh/validation.h"
+#include "mesh/discovery.h"
 #include "mesh_flags.h"
 #include "plan.h"
 #include "specification.h"
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<HostCables>> ReadFiles(
   return hosts;
 }
 
-int Validate(const MeshSystem& system, uint64_t specification) {
+int Validate(const MeshSystem& system) {
   absl::StatusOr<std::vector<HostCables>> planned = ReadFiles(FLAGS_planned, ParsePlanned);
   if (!planned.ok()) return Refuse(TextOf(planned.status()));
   absl::StatusOr<std::vector<HostCables>> discovered = ReadFiles(FLAGS_discovered, ParseDiscovered);
@@ -131,7 +131,7 @@ int Validate(const MeshSystem& system, uint64_t specification) {
     return Refuse("no cables to validate; give --endpoint, --discovered or --planned");
   }
   const absl::StatusOr<Report> report =
-      ValidateHosts(system, specification,
+      ValidateHosts(system, SpecificationOf(system),
                     {.planned = *std::move(planned), .discovered = *std::move(discovered)});
   return report.ok() ? Print(*report) : Refuse(TextOf(report.status()));
 }
@@ -146,11 +146,10 @@ int Execute(std::string_view command, const MeshSystem& system,
   const absl::StatusOr<std::vector<Tables>> tables = TablesOf(system, FLAGS_tables);
   if (!tables.ok()) return Refuse(TextOf(tables.status()));
   const Tables& of_plane = (*tables)[FLAGS_plane];
-  const uint64_t specification = SpecificationOf(system);
   if (command == "plan") return Plan(system, *tables, arguments[0]);
-  if (command == "validate") return Validate(system, specification);
+  if (command == "validate") return Validate(system);
   if (command == "check" || command == "show") {
-    std::printf("specification: %s\n", SpecificationText(specification).c_str());
+    std::printf("specification: %s\n", SpecificationText(SpecificationOf(system)).c_str());
   }
   if (command == "check") {
     const absl::StatusOr<std::vector<Tables>> running = TablesOf(system, FLAGS_running);

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "config/config_encapsulation.h"
 #include "config/config_values.h"
-#include "mesh/validation.h"
+#include "mesh/discovery.h"
 #include "specification.h"
 #include "table_file.h"
 
@@ -108,10 +108,7 @@ class Planner {
 
   absl::StatusOr<std::string> Write(uint32_t host) const {
     const std::string& name = system_.spec.root.hosts[host];
-    const bool is_name = name.find_first_not_of(
-                             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.") ==
-                         std::string::npos;
-    if (!is_name) {
+    if (!std::all_of(name.begin(), name.end(), IsNameCharacter)) {
       return Refuse(StrCat("host ", Quoted(name),
                            ": the name of a daemon has letters, digits, _, - "
                            "and . alone; choose another one in hosts"));

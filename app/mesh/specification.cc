@@ -6,12 +6,11 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "mesh/discovery.h"
 #include "table_file.h"
 
 namespace suede::mesh {
 namespace {
-
-constexpr uint64_t kHashMask = (uint64_t{1} << 48) - 1;
 
 // FNV-1a.
 class TextHash {
@@ -20,7 +19,7 @@ class TextHash {
     for (const char c : text) hash_ = (hash_ ^ static_cast<uint8_t>(c)) * 0x100000001b3;
   }
   uint64_t Folded() const {
-    const uint64_t folded = (hash_ ^ hash_ >> 48) & kHashMask;
+    const uint64_t folded = (hash_ ^ hash_ >> 48) & kMaxSpecification;
     return folded == 0 ? 1 : folded;
   }
 

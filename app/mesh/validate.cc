@@ -7,23 +7,15 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "config/config_reader.h"
+#include "mesh/discovery.h"
 #include "mgmt/json.h"
 #include "suedectl/daemon.h"
 
 namespace suede::mesh {
 namespace {
 
-constexpr uint64_t kMaxSpecification = (uint64_t{1} << 48) - 1;
 constexpr uint32_t kMaxAnnouncedPlane = 15;
 constexpr std::string_view kNoEnd = " is no end of a cable; write one as in M0D4P2";
-
-// Adds a cable inside a host, whose ends see each other.
-void AddInner(HostCables& host, const ObservedEnd& from, const DevicePort& to) {
-  ObservedEnd near = from, far = from;
-  far.end = to;
-  if (near.neighbour) far.neighbour = {.end = near.end, .plane = near.plane};
-  host.ends.insert(host.ends.end(), {near, far});
-}
 
 // ---- Discovered cables.
 
@@ -189,17 +181,16 @@ class PlannedReader {
       if (!number) return Fault(*node, path + ".plane", " is no plane; write 0 to 3");
       plane = *number;
     }
-    const ObservedEnd end{
-        .end = *near,
-        .plane = PlaneIndex(plane),
-        .state = "",
-        .neighbour = ObservedEnd::Neighbour{.end = *far, .plane = PlaneIndex(plane)}};
-    if (ConfigReader::Find(cable, "port") == nullptr) {
-      AddInner(host_, end, *far);
-    } else {
-      host_.ends.push_back(end);
-    }
+    AddEnd(*near, *far, PlaneIndex(plane));
+    if (ConfigReader::Find(cable, "port") == nullptr) AddEnd(*far, *near, PlaneIndex(plane));
     return absl::OkStatus();
+  }
+
+  void AddEnd(const DevicePort& end, const DevicePort& far, PlaneIndex plane) {
+    host_.ends.push_back({.end = end,
+                          .plane = plane,
+                          .state = "",
+                          .neighbour = ObservedEnd::Neighbour{.end = far, .plane = plane}});
   }
 
   const ConfigSources& sources_;

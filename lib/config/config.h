@@ -39,9 +39,9 @@ struct PortConfig {
   std::string name;
   std::string device;             // vdev string or PCI address, or kMeshDevice
   std::optional<uint32_t> plane;  // of the mesh; set if the device is kMeshDevice
-  uint32_t socket_mode = 0600;   // of the socket that a memif server creates
+  uint32_t socket_mode = 0600;    // of the socket that a memif server creates
   std::optional<MacAddress> mac;  // nullopt: the device's
-  uint32_t mtu_bytes = 0;        // L3; never 0 in a loaded configuration
+  uint32_t mtu_bytes = 0;         // L3; never 0 in a loaded configuration
   Encapsulation encapsulation = Encapsulation::kUdp4;
   uint16_t udp_port = 3333;  // udp4, udp6
   uint16_t session = 0;
@@ -67,8 +67,8 @@ struct PortConfig {
 
 // Address of an instance on a port.
 struct InstancePort {
-  uint32_t port = 0;      // index into Config::ports
-  NetAddress address;     // given, or by the default rule
+  uint32_t port = 0;   // index into Config::ports
+  NetAddress address;  // given, or by the default rule
   friend bool operator==(const InstancePort&, const InstancePort&) = default;
 };
 
@@ -86,10 +86,10 @@ struct InstanceConfig {
 
 // Addresses of a peer on one of the own ports.
 struct PeerPort {
-  uint32_t port = 0;                     // index into Config::ports
-  std::optional<uint32_t> instance;      // own instance number that uses it; nullopt: all others
-  std::optional<NetAddress> address;     // nullopt: the default rule of forwarding addresses
-  MacAddress mac{};                      // udp4, udp6; 0: learnt from the kernel's neighbours
+  uint32_t port = 0;                  // index into Config::ports
+  std::optional<uint32_t> instance;   // own instance number that uses it; nullopt: all others
+  std::optional<NetAddress> address;  // nullopt: the default rule of forwarding addresses
+  MacAddress mac{};                   // udp4, udp6; 0: learnt from the kernel's neighbours
   friend bool operator==(const PeerPort&, const PeerPort&) = default;
 };
 
@@ -226,6 +226,8 @@ NetAddress DefaultConfigAddress(const PortConfig& port, uint32_t xpu, uint32_t i
 
 // Whether the port is the centre of the own devices on a plane (docs/mesh.md).
 inline bool IsCentre(const PortConfig& port) { return port.device == kMeshDevice; }
+// Whether ports[port] is that of a cable between devices.
+bool IsOfCable(const Config& config, uint32_t port);
 // Returns the number of planes of the own devices.
 uint32_t MeshPlanesOf(const Config& config);
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -108,8 +107,6 @@ Status CheckLinks(const ConfigDraft& draft) {
   for (uint32_t p = 0; p < draft.config.ports.size(); ++p) {
     const PortConfig& port = draft.config.ports[p];
     if (port.llr == OnOff::kOff && port.cbfc == OnOff::kOff) continue;
-    const bool of_cable = std::ranges::any_of(
-        draft.config.cables, [p](const CableConfig& cable) { return cable.port == p; });
     const std::string path = Entry("ports", p);
     if (Status s = CheckLinkEtherType(draft, path + ".link_ether_type", port.link_ether_type,
                                       port.ether_type);
@@ -117,15 +114,15 @@ Status CheckLinks(const ConfigDraft& draft) {
       return s;
     }
     if (Status s = CheckPairs(draft, p); !s.ok()) return s;
-    if (port.cbfc == OnOff::kOff || of_cable) continue;
+    if (port.cbfc == OnOff::kOff || IsOfCable(draft.config, p)) continue;
     if (TraitsOf(port.encapsulation).forwarding_bits != 0 &&
         port.ether_type != TraitsOf(port.encapsulation).ether_type) {
-      return draft.Error(path + ".ether_type",
-                         StrCat(FormatEtherType(port.ether_type),
-                                " hides the class and the VC of frames from the neighbour, which "
-                                "credit goes by; use ",
-                                FormatEtherType(TraitsOf(port.encapsulation).ether_type),
-                                ", or write cbfc: off"));
+      return draft.Error(
+          path + ".ether_type",
+          StrCat(FormatEtherType(port.ether_type),
+                 " hides the class and the VC of frames from the neighbour, which "
+                 "credit goes by; use ",
+                 FormatEtherType(TraitsOf(port.encapsulation).ether_type), ", or write cbfc: off"));
     }
     if (Status s = CheckRing(draft, p); !s.ok()) return s;
   }

@@ -13,7 +13,6 @@ namespace suede {
 namespace {
 
 constexpr uint32_t kXpuBits = 10;
-constexpr uint32_t kPlaneShift = 26;  // docs/mesh.md, "Addresses"
 constexpr uint32_t kEthernetBytes = 14;
 constexpr uint32_t kPduBytes = 8 + 4;  // RH, R-CRC
 
@@ -127,8 +126,13 @@ std::string FormatAddress(Encapsulation e, const NetAddress& address) {
 }
 
 NetAddress DefaultConfigAddress(const PortConfig& port, uint32_t xpu, uint32_t instance) {
-  return {.low = uint64_t{port.plane.value_or(0)} << kPlaneShift | uint64_t{instance} << kXpuBits |
-                 xpu};
+  return {.low = uint64_t{port.plane.value_or(0)} << mesh::Address::kPlaneShift |
+                 uint64_t{instance} << kXpuBits | xpu};
+}
+
+bool IsOfCable(const Config& config, uint32_t port) {
+  return std::ranges::any_of(config.cables,
+                             [port](const CableConfig& cable) { return cable.port == port; });
 }
 
 uint32_t MeshPlanesOf(const Config& config) {

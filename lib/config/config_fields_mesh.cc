@@ -2,6 +2,7 @@
 // The keys of a mesh (docs/mesh.md).
 #include "config/config_fields.h"
 #include "config/config_key.h"
+#include "mesh/discovery.h"
 
 namespace suede {
 namespace {
@@ -16,7 +17,7 @@ using config_key::Name;
 
 constexpr ConfigField<MeshConfig> kMesh[] = {
     Key<&MeshConfig::specification>(
-        "specification", "", Hex(0, (uint64_t{1} << 48) - 1),
+        "specification", "", Hex(0, mesh::kMaxSpecification),
         "Hash of the system specification, as suede-mesh prints it: ends of cables tell it each "
         "other. 0: none."),
     Key<&MeshConfig::cbfc>("cbfc", "", {},

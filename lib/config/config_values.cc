@@ -92,8 +92,6 @@ Problem ReadOctal(const ConfigNode& node, const ValueLimits& limits, uint64_t& o
   return {};
 }
 
-bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.'; }
-
 Problem CheckText(string_view text, const ValueLimits& limits) {
   if (text.size() < limits.min) return "empty; write a value";
   if (text.empty()) return {};
@@ -188,6 +186,8 @@ bool IsUnicastIpv6(const NetAddress& ip) {
 }
 
 }  // namespace
+
+bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.'; }
 
 std::string JoinNames(std::span<const string_view> names) {
   if (names.size() < 2) return StrJoin(names, "");

@@ -28,6 +28,9 @@ enum class TextRule : uint8_t {
   kSocketAddress,
 };
 
+// Whether a text of TextRule::kName may have the character.
+bool IsNameCharacter(char c);
+
 // Limits of a value: bounds of a number, or of a text's length.
 struct ValueLimits {
   uint64_t min = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/link_port.h"
 
-#include <cstring>
-
 #include "fabric/frame_note.h"
 #include "fabric/params.h"
 
@@ -15,11 +13,7 @@ constexpr Duration kUpdateRetry = std::chrono::microseconds(5);
 }  // namespace
 
 bool LinkPort::Copy(const Frame& from, Frame* to) {
-  const auto offset = static_cast<size_t>(from.data - from.buffer);
-  if (to->capacity < offset + from.length) return false;
-  to->data = to->buffer + offset;
-  to->length = from.length;
-  std::memcpy(to->data, from.data, from.length);
+  if (!CopyFrame(from, to)) return false;
   NewNote(to) = NoteOfFrame(&from);
   return true;
 }

@@ -160,6 +160,8 @@ uint32_t HeadroomBytes(uint64_t rate_bps, uint32_t cable_m, uint32_t max_frame_b
 // Max bytes of the buffer, in whole cells, for one port's frames on credit of a link VC, whatever
 // their lengths.
 uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc);
+// The same for all ports and link VCs.
+uint64_t CreditBytes(const SwitchParams& params);
 // The rule for the class of a frame, for both ends of a link.
 inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
   return {.afh2 = IsByAfh2(params.forwarding),

@@ -24,6 +24,12 @@ uint32_t CreditBytes(const SwitchParams& params, uint32_t link_vc) {
   return params.CreditsOf(link_vc) * cells * params.cell_bytes;
 }
 
+uint64_t CreditBytes(const SwitchParams& params) {
+  uint64_t of_port = 0;
+  for (uint32_t vc = 0; vc < params.queue_count(); ++vc) of_port += CreditBytes(params, vc);
+  return of_port * static_cast<uint64_t>(std::ranges::count_if(params.ports, &PortParams::cbfc));
+}
+
 CreditGrant GrantOf(const SwitchParams& params) {
   CreditGrant grant{.rule = params.cbfc.rule};
   for (uint32_t vc = 0; vc < params.queue_count(); ++vc) {
@@ -49,11 +55,7 @@ int64_t SharedBuffer::SharedBytes(const SwitchParams& params) {
         of_class.reserved_bytes + (of_class.lossless ? int64_t{of_class.headroom_bytes} : 0);
     bytes -= each * static_cast<int64_t>(params.ports.size());
   }
-  const auto with_credit = std::ranges::count_if(params.ports, &PortParams::cbfc);
-  for (uint32_t vc = 0; vc < params.queue_count(); ++vc) {
-    bytes -= with_credit * CreditBytes(params, vc);
-  }
-  return bytes;
+  return bytes - static_cast<int64_t>(CreditBytes(params));
 }
 
 SharedBuffer::SharedBuffer(const SwitchParams& params)

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <cstring>
 
 namespace suede::fabric {
 namespace {
@@ -284,14 +283,10 @@ Frame* Switch::CopyOf(const Frame* frame) {
   if (spares_.empty()) return nullptr;
   Frame* const copy = spares_.back();
   spares_.pop_back();
-  const auto offset = static_cast<size_t>(frame->data - frame->buffer);
-  if (copy->capacity < offset + frame->length) {
+  if (!CopyFrame(*frame, copy)) {
     End(copy);
     return nullptr;
   }
-  copy->data = copy->buffer + offset;
-  copy->length = frame->length;
-  std::memcpy(copy->data, frame->data, frame->length);
   FrameNote& note = NewNote(copy) = NoteOfFrame(frame);
   note.credits = 0;
   note.credited = false;

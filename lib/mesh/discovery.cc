@@ -12,6 +12,10 @@ std::string TextOf(uint64_t specification) {
 
 }  // namespace
 
+std::string SpecificationText(uint64_t specification) {
+  return StrCat("0x", TextOf(specification));
+}
+
 CableVerdict Verify(const CableEnd& own, const DevicePort& expected,
                     const std::optional<CableEnd>& neighbour) {
   if (!neighbour) return CableVerdict::kSilent;

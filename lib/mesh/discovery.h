@@ -11,6 +11,12 @@
 
 namespace suede::mesh {
 
+// Max hash of a system specification: 48 bits.
+inline constexpr uint64_t kMaxSpecification = (uint64_t{1} << 48) - 1;
+
+// Returns a specification's hash as in "0x0123456789ab".
+std::string SpecificationText(uint64_t specification);
+
 // The place that an end of a cable announces. Any value of its fields may come from a neighbour.
 struct CableEnd {
   DevicePort at;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "mesh/discovery.h"
 
 namespace suede::mesh {
 namespace {
@@ -259,10 +260,6 @@ class Comparison {
 };
 
 }  // namespace
-
-std::string SpecificationText(uint64_t specification) {
-  return StrCat("0x", absl::Hex(specification, absl::kZeroPad12));
-}
 
 absl::StatusOr<Validation> ValidateCables(std::span<const DeclaredCable> declared,
                                           uint64_t specification,

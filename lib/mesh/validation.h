@@ -62,9 +62,6 @@ struct Validation {
   uint32_t unobserved = 0;  // declared cables of which no host has an end
 };
 
-// Returns a specification's hash as in "0x0123456789ab".
-std::string SpecificationText(uint64_t specification);
-
 // A cable that was exchanged with others is one defect, of kind kSwapped, and neither missing nor
 // extra. Ends of devices that no host has are taken to see their neighbours. Refuses an end that
 // two hosts have.

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace suede {
 
@@ -45,6 +46,17 @@ struct alignas(64) Frame {
   alignas(64) std::byte notes[kNoteBytes];
 };
 static_assert(offsetof(Frame, notes) == 64);
+
+// Copies the bytes of a frame to the same place in the buffer of another one. Returns false, and
+// copies nothing, if they do not fit.
+inline bool CopyFrame(const Frame& from, Frame* to) {
+  const auto offset = static_cast<size_t>(from.data - from.buffer);
+  if (to->capacity < offset + from.length) return false;
+  to->data = to->buffer + offset;
+  to->length = from.length;
+  std::memcpy(to->data, from.data, from.length);
+  return true;
+}
 
 }  // namespace suede
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
 #include "base/big_endian.h"
 #include "mesh/address.h"
@@ -13,24 +12,21 @@ namespace {
 
 constexpr uint32_t kSourceAt = 8;  // of AFH Gen 2, in a frame
 // Bits of an address that name a device.
-constexpr uint32_t kDeviceBits = 0x3ff | 0x3ff << 16;
+constexpr uint32_t kDeviceBits = (mesh::kMaxMeshDevices - 1) | (mesh::kMaxMeshes - 1)
+                                                                   << mesh::Address::kMeshShift;
 
 bool Copy(const Frame& from, Frame* to) {
-  const auto offset = static_cast<size_t>(from.data - from.buffer);
-  if (to->capacity < offset + from.length) return false;
-  to->data = to->buffer + offset;
-  to->length = from.length;
+  if (!CopyFrame(from, to)) return false;
   to->sealed = nullptr;
   to->tx_offload = TxOffload::kNone;
   to->rx_checksum = ChecksumState::kUnknown;
-  std::memcpy(to->data, from.data, from.length);
   return true;
 }
 
 }  // namespace
 
 void Centre::AddRouter(Router* router, uint32_t port) {
-  const uint32_t device = router->device().device | router->device().mesh << 16;
+  const uint32_t device = *mesh::Encode({.device = router->device()});
   const auto at =
       std::ranges::upper_bound(entries_, device, {}, [](const Entry& e) { return e.device; });
   entries_.insert(at, {.device = device, .router = router, .port = port});

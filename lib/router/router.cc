@@ -157,11 +157,10 @@ void Router::CheckNeighbour(uint32_t number, Output& out) {
   out.report.SetNeighbour(neighbour);
   const bool refused =
       mesh::Verify(out.expected->own, out.expected->end, neighbour) != mesh::CableVerdict::kGood;
-  if (refused != out.refused) Refuse(number, refused);
+  if (refused != switch_.port(number).is_refused()) Refuse(number, refused);
 }
 
 void Router::Refuse(uint32_t number, bool refuse) {
-  outputs_[number].refused = refuse;
   outputs_[number].report.SetRefused(refuse);
   switch_.SetRefused(number, refuse);
   PollAgain();

@@ -86,8 +86,7 @@ class Router {
     explicit Output(Port* of) : port(of) {}
     Port* const port;
     std::optional<Expected> expected{};  // of an outer cable
-    bool refused = false;
-    Frame* frames[kBurst] = {};  // that the port has not taken yet
+    Frame* frames[kBurst] = {};          // that the port has not taken yet
     uint32_t count = 0;
     RouterPortReport report{};
   };

@@ -19,9 +19,14 @@ class PreflightError(LabError):
     """Something is missing on the machine; the message has the command that provides it: exit code 5."""
 
 
-def placed(config):
-    """Entries of a configuration that may name the CPU of an lcore."""
-    return [*config.get("instances", []), *config["ports"], *config.get("devices", [])]
+def place(config, cpus, first=0):
+    """Gives lcores the CPUs of a list by turns, from number `first` on; keys that name an lcore follow."""
+    moved = {}
+    for number, lcore in enumerate(config["lcores"]):
+        moved[lcore["cpu"]] = lcore["cpu"] = cpus[(first + number) % len(cpus)]
+    for entry in [*config.get("instances", []), *config["ports"], *config.get("devices", [])]:
+        if "lcore" in entry:
+            entry["lcore"] = moved.get(entry["lcore"], entry["lcore"])
 
 
 class Handle:

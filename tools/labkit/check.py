@@ -182,10 +182,6 @@ class Checker:
 def _on_this_machine(config):
     """The same with CPUs that any machine has: the host's are not known here."""
     config = copy.deepcopy(config)
-    cpus = {lcore["cpu"]: number for number, lcore in enumerate(config["lcores"])}
-    for lcore in config["lcores"]:
-        lcore["cpu"] = cpus[lcore["cpu"]]
-    for entry in backends.placed(config):
-        if "lcore" in entry:
-            entry["lcore"] = cpus.get(entry["lcore"], entry["lcore"])
+    numbers = {lcore["cpu"]: number for number, lcore in enumerate(config["lcores"])}
+    backends.place(config, [numbers[lcore["cpu"]] for lcore in config["lcores"]])
     return config

@@ -233,12 +233,7 @@ class Local(backends.Backend):
             raise backends.PreflightError(f"{node.name} has {len(config['lcores'])} lcores, and this machine {len(cpus)} CPUs; "
                                           "lower topology.lcores and take more daemons")
         first = [each.name for each in self.plan.nodes].index(node.name)
-        moved = {}
-        for number, lcore in enumerate(config["lcores"]):
-            moved[lcore["cpu"]] = lcore["cpu"] = cpus[(first + number) % len(cpus)]
-        for entry in backends.placed(config):
-            if "lcore" in entry:
-                entry["lcore"] = moved.get(entry["lcore"], entry["lcore"])
+        backends.place(config, cpus, first)
 
     def frame_bytes(self):
         """Room for the longest frame of all nodes."""

@@ -309,12 +309,7 @@ class Servers(local.Local):
             raise backends.PreflightError(f"{self.inventory}: {host.name}: suede_cpus has {len(cpus)} CPUs, and {node.name} "
                                           f"{len(config['lcores'])} lcores")
         first = sum(len(each.config["lcores"]) for each in host.nodes[:host.nodes.index(node)]) if host else 0
-        moved = {}
-        for number, lcore in enumerate(config["lcores"]):
-            moved[lcore["cpu"]] = lcore["cpu"] = cpus[(first + number) % len(cpus)]
-        for entry in backends.placed(config):
-            if "lcore" in entry:
-                entry["lcore"] = moved.get(entry["lcore"], entry["lcore"])
+        backends.place(config, cpus, first)
 
     def device(self, node, port, number, _config):
         host = self.host_of.get(node.name)
