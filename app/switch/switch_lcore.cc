@@ -170,6 +170,7 @@ bool SwitchingLcore::Poll(Time now) {
   if (now >= next_check_) [[unlikely]] {
     next_check_ = now + kCheckInterval;
     CheckRings();
+    switch_->ShowCredit();
     inside_.store(CountInside(), std::memory_order_relaxed);
   }
   // Stays awake for frames that leave a cable or a rate limiter soon.

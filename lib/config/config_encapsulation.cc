@@ -8,12 +8,12 @@
 #include "absl/strings/str_format.h"
 #include "base/text.h"
 #include "config/config_values.h"
+#include "wire/ethernet.h"
 
 namespace suede {
 namespace {
 
 constexpr uint32_t kXpuBits = 10;
-constexpr uint32_t kEthernetBytes = 14;
 constexpr uint32_t kPduBytes = 8 + 4;  // RH, R-CRC
 
 std::vector<std::string_view> NamesIn(const EncapsulationSet& set) {

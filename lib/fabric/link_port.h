@@ -32,12 +32,12 @@ class LinkPort {
   void Poll(Time now) {
     if (stale_ || now >= end_.deadline()) [[unlikely]]
       PollEnd(now);
-    if (credit_ != nullptr) credit_->Show(end_.counters());
   }
   // Whether Poll would do nothing, and no frame of the link leaves.
-  bool IsQuiet(Time now) const {
-    return !stale_ && !is_full() && now < deadline(now) &&
-           (credit_ == nullptr || !credit_->has_changed());
+  bool IsQuiet(Time now) const { return !stale_ && !is_full() && now < deadline(now); }
+  // Publishes the gauges of credit.
+  void ShowCredit() {
+    if (credit_ != nullptr) credit_->Show(end_.counters());
   }
   // Whether Take may return a frame, or the output's next frame has to wait.
   bool HasOwn(Time now) const {

@@ -54,6 +54,8 @@ class Switch {
   // The ports for which frames were queued since the last ClearTouched.
   std::span<const uint16_t> touched() const { return touched_; }
   void ClearTouched();
+  // Publishes the gauges of credit. To be called about each millisecond.
+  void ShowCredit();
 
   // ---- Settings, at any time.
 
@@ -118,12 +120,13 @@ class Switch {
   void Refuse(uint32_t out, Frame* frame, const FrameView& view);
   void FreeCredit(Frame* frame);
   bool Admit(uint32_t in, uint32_t out, FrameNote& note);
+  bool PassBy(uint32_t out, Frame* frame);
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(SwitchPort& port, Frame* frame, Time now);
   bool OnLinkFrame(SwitchPort& port, Frame* frame, Time now);
   Frame* NextOfLink(SwitchPort& port, Time now);
-  Frame* Next(SwitchPort& port, Time now);
+  Frame* Next(SwitchPort& port, bool& asks, Time now);
   void EndHeld(SwitchPort& port);
   uint32_t Send(uint32_t number, Frame** frames, uint32_t max, Time now);
   void DropWaiting(SwitchPort& port, SwitchClassCounter reason);

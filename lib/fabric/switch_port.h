@@ -18,6 +18,14 @@
 
 namespace suede::fabric {
 
+// Takes frames that find the queues of a port empty, in place of the queues.
+class Bypass {
+ public:
+  virtual ~Bypass() = default;
+  // Takes a frame for the port, and returns true; false if there is no room for it now.
+  virtual bool Take(uint32_t port, Frame* frame) = 0;
+};
+
 class SwitchPort {
  public:
   // Both references outlive this object.
@@ -46,6 +54,9 @@ class SwitchPort {
   // The caller has freed `frames` frames of Transmit that the device had not taken, as the port is
   // down.
   void OnUnsent(uint64_t frames) { counters_.Add(SwitchPortCounter::kTxDown, frames); }
+  // With kMesh: frames for the port pass its queues by where they are empty. `bypass` outlives this
+  // object.
+  void SetBypass(Bypass* bypass) { bypass_ = bypass; }
   // Port isolation: no frame of this port is forwarded to `out` while `blocked` is set.
   void SetBlocked(uint32_t out, bool blocked);
 
@@ -62,6 +73,13 @@ class SwitchPort {
     return false;
   }
   static SwitchPortCounter FaultOf(ViewError error);
+  // Counts a frame that leaves without having waited.
+  void CountPassed(uint32_t traffic_class, uint32_t bytes) {
+    counters_.Add(SwitchPortCounter::kTxFrames);
+    counters_.Add(SwitchPortCounter::kTxFrameBytes, bytes);
+    of_class_[traffic_class].Add(SwitchClassCounter::kFrames);
+    of_class_[traffic_class].Add(SwitchClassCounter::kFrameBytes, bytes);
+  }
 
   SwitchPortCounters counters_;
   Output::ClassCounters of_class_;
@@ -71,6 +89,7 @@ class SwitchPort {
   PfcSender pfc_;
   std::unique_ptr<LinkPort> link_;
   DropNote without_hops_;
+  Bypass* bypass_ = nullptr;  // null: none
   bool down_ = false;
   bool refused_ = false;
   bool touched_ = false;

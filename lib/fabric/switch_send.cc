@@ -50,17 +50,22 @@ void Switch::SendOn(SwitchPort& port, Frame* frame, Time now) {
   return nullptr;
 }
 
-// Returns the next frame that leaves by the port; null: none.
-Frame* Switch::Next(SwitchPort& port, Time now) {
+// Returns the next frame that leaves by the port; null: none. `asks`: whether the link may have
+// frames of its own.
+Frame* Switch::Next(SwitchPort& port, bool& asks, Time now) {
   LinkPort* const link = port.link_.get();
-  if (link != nullptr && link->HasOwn(now)) [[unlikely]] {
-    Frame* const own = NextOfLink(port, now);
-    if (own != nullptr || link->HasOwn(now)) return own;
+  if (asks) {
+    asks = link->HasOwn(now);
+    if (asks) [[unlikely]] {
+      Frame* const own = NextOfLink(port, now);
+      if (own != nullptr || link->HasOwn(now)) return own;
+    }
   }
   Frame* const frame = port.output_.Pop(now);
   if (link == nullptr || frame == nullptr || link->Ignores(*frame)) [[likely]]
     return frame;
   link->Hold(frame);
+  asks = true;
   return NextOfLink(port, now);
 }
 
@@ -88,8 +93,9 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
     if (Frame* const pfc = PfcFrameOf(number, now); pfc != nullptr) {
       clean&& max != 0 ? add(pfc) : SendOn(port, pfc, now);
     }
+    bool asks = port.link_ != nullptr;
     while (count < max && (clean || port.out_.free_at() <= now)) {
-      Frame* const frame = Next(port, now);
+      Frame* const frame = Next(port, asks, now);
       if (frame == nullptr) break;
       if (clean) [[likely]] {
         add(frame);

@@ -58,8 +58,6 @@ class CreditEnd {
   CreditReceiver& receiver() { return receiver_; }
   const CreditSender& sender() const { return sender_; }
   const CreditReceiver& receiver() const { return receiver_; }
-  // Whether Show would publish.
-  bool has_changed() const { return (sender_.changed() | receiver_.changed()) != 0; }
   // Publishes the gauges; with levels those of a class, for all its levels.
   void Show(LinkCounters& counters) {
     const LinkVcMask changed = sender_.TakeChanged() | receiver_.TakeChanged();

@@ -71,8 +71,7 @@ class CreditReceiver {
   uint32_t unannounced(uint32_t vc) const {
     return static_cast<uint32_t>(freed(vc).DistanceFrom(announced_[vc]));
   }
-  // Link VCs whose held credit has changed since the last TakeChanged.
-  LinkVcMask changed() const { return changed_; }
+  // Returns the link VCs whose held credit has changed since the last call.
   LinkVcMask TakeChanged() { return std::exchange(changed_, 0); }
   // Link VCs whose sender has begun to count.
   LinkVcMask started() const { return started_; }

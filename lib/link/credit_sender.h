@@ -56,8 +56,7 @@ class CreditSender {
   // When Poll will return an update; kNever: not without further facts.
   Time deadline() const { return due_; }
 
-  // Link VCs whose credit has changed since the last TakeChanged.
-  LinkVcMask changed() const { return changed_; }
+  // Returns the link VCs whose credit has changed since the last call.
   LinkVcMask TakeChanged() { return std::exchange(changed_, 0); }
   LinkVcMask controlled() const { return controlled_; }
   uint32_t limit(uint32_t vc) const { return limits_[vc]; }

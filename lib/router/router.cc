@@ -111,6 +111,7 @@ bool Router::TransmitAll(uint32_t received, Time now) {
 
 void Router::Check() {
   TakeTables();
+  switch_.ShowCredit();
   for (uint32_t number = 0; number < outputs_.size(); ++number) {
     Output& out = outputs_[number];
     const fabric::SwitchPort& port = switch_.port(number);

@@ -5,9 +5,7 @@
 
 #include "base/big_endian.h"
 #include "wire/encap.h"
-#include "wire/ethernet.h"
 #include "wire/frame_builder.h"
-#include "wire/rh.h"
 #include "wire/udp.h"
 
 namespace suede {
@@ -25,7 +23,6 @@ constexpr uint8_t kIpv4Start = 0x45;  // without options
 constexpr uint16_t kIpv4Fragment = 0x3fff;
 constexpr uint8_t kShimNextSue = 1;
 constexpr uint8_t kAfh2Compressed = 0x80;
-constexpr uint8_t kControlLength = 0x0f;  // bits of a command's first byte; 0 ends the commands
 
 // Returns the class that the upper three bits of the DSCP give.
 uint32_t ClassOfDs(uint32_t ds_byte) { return ds_byte >> 5; }
@@ -104,14 +101,6 @@ PduLocation FindPdu(const FrameClassRule& rule, const uint8_t* frame, uint32_t b
   return {};
 }
 
-// Whether the PDU has commands, as far as its bytes show. Versions 2 and 3 are control PDUs, sealed
-// and plain, and 1 is sealed data.
-bool HasCommands(const PduStart& pdu, const uint8_t* end) {
-  if (pdu.ver >= 2) return false;
-  if (pdu.ver == 1) return true;
-  return pdu.commands < end && (*pdu.commands & kControlLength) != 0;
-}
-
 // Returns the link VC of a frame of class 0.
 uint8_t LinkVcOfUnclassified(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
   const PduLocation place = FindPdu(rule, frame, bytes);
@@ -123,8 +112,8 @@ uint8_t LinkVcOfUnclassified(const FrameClassRule& rule, const uint8_t* frame, u
     const RhWord rh(frame + place.rh);
     pdu = {.ver = rh.ver(), .vc = rh.vc(), .commands = frame + place.rh + kRhBytes};
   }
-  return LinkVcOfPdu(kUnclassified, HasCommands(pdu, frame + std::min(place.end, bytes)),
-                     Vc(pdu.vc));
+  const bool counts = HasCommands(pdu.ver, pdu.commands, frame + std::min(place.end, bytes));
+  return LinkVcOfPdu(kUnclassified, counts, Vc(pdu.vc));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "base/coordinates.h"
+#include "wire/ethernet.h"
+#include "wire/rh.h"
 
 namespace suede {
 
@@ -35,14 +37,6 @@ inline constexpr uint8_t kAckLinkVc = 6;
 // Returns the link VC, 0 to 7; with levels 4 times that, plus the level: 0 to 31. A sealed data PDU
 // counts as one with commands, as its length does not show it.
 uint8_t LinkVcOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes);
-inline constexpr uint32_t kAfh2Ds = 6;  // offset of the DSCP and ECN
-// Returns LinkVcOf for a frame of AFH Gen 2 with 32 bits of address.
-inline uint8_t LinkVcOfAfh2(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
-  const uint8_t ds = frame[kAfh2Ds];
-  if (ds >> 5 == kUnclassified) return LinkVcOf(rule, frame, bytes);
-  return rule.levels ? ds >> 3 : ds >> 5;
-}
-
 // Returns HeaderTemplate::link_class of the header: the part of LinkVcOf that frames with this
 // header have in common. `rule` is of the header's encapsulation, without levels.
 uint8_t LinkClassOf(const FrameClassRule& rule, const HeaderTemplate& header);
@@ -52,6 +46,30 @@ inline constexpr uint8_t kPlainLinkClass = 8;  // the link VC is 0, whatever the
 constexpr uint8_t LinkVcOfPdu(uint8_t link_class, bool counts, Vc vc) {
   if (link_class != kUnclassified) return link_class % kPlainLinkClass;
   return counts ? static_cast<uint8_t>(vc) : kAckLinkVc;
+}
+
+// Bits of a command's first byte that are 0 behind the last command of a PDU.
+inline constexpr uint8_t kControlLength = 0x0f;
+
+// Whether a PDU has commands, as far as its bytes show. Versions 2 and 3 are control PDUs, sealed
+// and plain, and 1 is sealed data.
+inline bool HasCommands(uint8_t version, const uint8_t* commands, const uint8_t* end) {
+  if (version >= 2) return false;
+  return version == 1 || (commands < end && (*commands & kControlLength) != 0);
+}
+
+inline constexpr uint32_t kAfh2Ds = 6;  // offset of the DSCP and ECN
+// Returns LinkVcOf for a frame of AFH Gen 2 with 32 bits of address.
+inline uint8_t LinkVcOfAfh2(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
+  const uint8_t ds = frame[kAfh2Ds];
+  uint8_t vc = ds >> 5;
+  if (vc == kUnclassified && bytes >= kEthernetBytes + kRhBytes) {
+    const RhWord rh(frame + kEthernetBytes);
+    const bool counts =
+        HasCommands(rh.ver(), frame + kEthernetBytes + kRhBytes, frame + bytes - kRcrcBytes);
+    vc = LinkVcOfPdu(kUnclassified, counts, Vc(rh.vc()));
+  }
+  return rule.levels ? static_cast<uint8_t>(vc * kLevelsOfClass + LevelOfDs(ds)) : vc;
 }
 
 }  // namespace suede

@@ -275,11 +275,12 @@ class LinkedCredit : public LinkedFabric {
 TEST_F(LinkedCredit, GaugesShowTheCreditOfBothDirections) {
   Agree();
   fabric.Out(1, now);
+  fabric.the_switch.ShowCredit();
   const LinkCounters& counters = fabric.the_switch.port(1).link()->counters();
   EXPECT_EQ(counters.Get(LinkGauge::kCreditOn), 1u);
   Send(1000);
   fabric.Out(1, now);
-  fabric.Out(1, now);
+  fabric.the_switch.ShowCredit();
   const ShownCredit shown = counters.credit(0);
   EXPECT_EQ(shown.limit, 100u);
   EXPECT_EQ(shown.free, 100u - 9);

@@ -377,6 +377,7 @@ TEST(MeshLevels, NeighboursCountTheSameLinkVcs) {
     used += sends.sender().used(vc);
   }
   EXPECT_EQ(used, 64u);
+  for (LevelFabric* fabric : {&west, &east}) fabric->the_switch.ShowCredit();
   const ShownCredit shown = west.the_switch.port(kEast).link()->counters().credit(7);
   EXPECT_EQ(shown.limit, 4 * kLevelCredits) << "of all levels";
   EXPECT_EQ(shown.limit - shown.free, 8u);

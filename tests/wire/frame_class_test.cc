@@ -243,6 +243,27 @@ TEST_P(LinkVcTest, ZeroLengthEndsTheCommands) {
   }
 }
 
+// The short way for devices of a mesh finds the same as the other end of the cable.
+TEST(LinkVc, OfMeshesIsTheSame) {
+  for (uint32_t dscp = 0; dscp < 64; ++dscp) {
+    for (uint8_t ver = 0; ver < 4; ++ver) {
+      for (const uint8_t first : {uint8_t{0xf0}, uint8_t{0x01}}) {
+        std::vector<uint8_t> frame = FrameOf(Encap::kAfh2, {.ver = ver, .xpuid = 1, .vc = 3}, 64,
+                                             {.dscp = static_cast<uint8_t>(dscp)}, false);
+        frame[TraitsOf(Encap::kAfh2).header_bytes + kRhBytes] = first;
+        for (uint32_t bytes = kEthernetBytes; bytes <= frame.size(); ++bytes) {
+          for (const bool levels : {false, true}) {
+            const FrameClassRule rule{.afh2 = true, .levels = levels};
+            const std::vector<uint8_t> part(frame.begin(), frame.begin() + bytes);
+            ASSERT_EQ(LinkVcOfAfh2(rule, part.data(), bytes), LinkVcOf(rule, part.data(), bytes))
+                << dscp << " " << int{ver} << " " << bytes;
+          }
+        }
+      }
+    }
+  }
+}
+
 // Frames of other protocols have no VC, and a length in the header says where the commands end.
 TEST(LinkVc, GoesByTheFieldsOfTheHeaders) {
   constexpr uint8_t kOther = kUnclassified;
