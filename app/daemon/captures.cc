@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dpdk/dpdk_port.h"
 #include "local/passing.h"
 
 namespace suede {
@@ -19,7 +18,7 @@ std::vector<Captures::Running>::iterator Captures::Find(std::string_view port) {
 }
 
 absl::Status Captures::Start(const CaptureQuery& query, Fd file) {
-  DpdkPort* const port = find_port_(query.port);
+  TappedPort* const port = find_port_(query.port);
   if (port == nullptr) {
     return absl::NotFoundError(
         absl::StrCat("there is no port ", query.port, "; ports.list names them"));

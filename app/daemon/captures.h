@@ -23,7 +23,7 @@ namespace suede {
 class Captures {
  public:
   // Returns the port of that name; null if there is none. Ports must outlive this.
-  using FindPort = std::function<DpdkPort*(std::string_view name)>;
+  using FindPort = std::function<TappedPort*(std::string_view name)>;
   Captures(FindPort find_port, LogSink log)
       : find_port_(std::move(find_port)), log_(std::move(log)) {}
 

@@ -120,6 +120,14 @@ absl::Status Endpoint::OpenPorts() {
   return absl::OkStatus();
 }
 
+TappedPort* Endpoint::tapped_port(std::string_view name) const {
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    // No frame passes the device of a centre.
+    if (ports_[p]->name() == name && !IsCentre(config_.ports[p])) return ports_[p].get();
+  }
+  return boards_ != nullptr ? boards_->tapped_port(name) : nullptr;
+}
+
 absl::Status Endpoint::OpenKeys() {
   absl::StatusOr<std::unique_ptr<SealKeys>> opened = SealKeys::Open(config_);
   if (!opened.ok()) return opened.status();

@@ -99,6 +99,8 @@ class Endpoint {
 
   // Returns the pauses of Config::ports[port] if it has pfc: software; else null.
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
+  // Returns a port, or a port of a device, for captures; null: there is none of that name.
+  TappedPort* tapped_port(std::string_view name) const;
   // Returns null without devices.
   const EndpointBoards* boards() const { return boards_.get(); }
   const DeviceWatch* devices() const { return devices_.get(); }

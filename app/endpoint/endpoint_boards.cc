@@ -29,7 +29,30 @@ EndpointBoards::EndpointBoards(const Config& config, const std::vector<Device>& 
     cables_.push_back(cable.port ? nullptr : std::make_unique<Cable>(params));
   }
   for (uint32_t i = 0; i < config.devices.size(); ++i) AddRouter(config, i, devices, draw_secret);
+  AddTaps(config);
   SetTables(config);
+}
+
+void EndpointBoards::AddTaps(const Config& config) {
+  std::vector<std::vector<TapPoint*>> centres(MeshPlanesOf(config));
+  for (uint32_t d = 0; d < config.devices.size(); ++d) {
+    const std::vector<DeviceCable> ends = DeviceCablesOf(config, d);
+    const auto count = static_cast<uint32_t>(ends.size());
+    for (uint32_t i = 0; i < count; ++i) {
+      taps_.emplace_back(NameOf(ends[i].own), std::vector{&routers_[d]->tap(i)});
+    }
+    for (uint32_t k = 0; k < centres.size(); ++k) {
+      centres[k].push_back(&routers_[d]->tap(count + k));
+    }
+  }
+  for (const PortConfig& port : config.ports) {
+    if (IsCentre(port)) taps_.emplace_back(port.name, centres[*port.plane]);
+  }
+}
+
+TappedPort* EndpointBoards::tapped_port(std::string_view name) {
+  const auto at = std::ranges::find(taps_, name, &RouterTap::name);
+  return at == taps_.end() ? nullptr : &*at;
 }
 
 void EndpointBoards::SetTables(const Config& config) {

@@ -5,14 +5,17 @@
 #define SUEDE_APP_ENDPOINT_ENDPOINT_BOARDS_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
 #include "endpoint/endpoint_pipelines.h"
 #include "router/board.h"
 #include "router/cable.h"
+#include "router/router_tap.h"
 
 namespace suede {
 
@@ -32,6 +35,9 @@ class EndpointBoards {
   // Returns the router of Config::devices[device].
   const Router& router(uint32_t device) const { return *routers_[device]; }
   Router& router(uint32_t device) { return *routers_[device]; }
+  // Returns a device's port, as in M0D4P2, or the port of a plane for captures; null: there is none
+  // of that name.
+  TappedPort* tapped_port(std::string_view name);
   // Returns Config::cables[cable]; null: by a port.
   Cable* cable(uint32_t cable) const { return cables_[cable].get(); }
 
@@ -39,11 +45,13 @@ class EndpointBoards {
   void AddBoards(const Config& config, const std::vector<Device>& devices);
   void AddRouter(const Config& config, uint32_t device, const std::vector<Device>& devices,
                  const std::function<SecretKey()>& draw_secret);
+  void AddTaps(const Config& config);
 
   std::vector<std::unique_ptr<Cable>> cables_;  // of Config::cables; null: by a port
   std::vector<Port*> pools_;                    // of each lcore's board
   std::vector<std::unique_ptr<Board>> boards_;
   std::vector<Router*> routers_;
+  std::deque<RouterTap> taps_;
   uint32_t epoch_ = 0;
 };
 

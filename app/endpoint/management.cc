@@ -66,12 +66,7 @@ ConfigCheckView ToView(const ConfigPlan& plan, std::vector<std::string> warnings
 }
 
 Captures::FindPort PortsOf(Endpoint* endpoint) {
-  return [endpoint](std::string_view name) -> DpdkPort* {
-    for (const auto& port : endpoint->ports()) {
-      if (port->name() == name) return port.get();
-    }
-    return nullptr;
-  };
+  return [endpoint](std::string_view name) { return endpoint->tapped_port(name); };
 }
 
 }  // namespace

@@ -74,8 +74,9 @@ std::vector<MetricRow> SealingRows() {
 std::vector<MetricRow> DeviceRows() {
   return {
       {"device_cable_up", kGauge, "device port", "1 where frames go over the cable"},
-      {"device_queued_frames", kGauge, "device port",
+      {"device_queue_frames", kGauge, "device port class",
        "Frames that wait for the cable, or for the device itself"},
+      {"device_queue_bytes", kGauge, "device port class", "Bytes of these, in whole cells"},
   };
 }
 

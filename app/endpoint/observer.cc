@@ -2,6 +2,7 @@
 #include "endpoint/observer.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/fabric_metrics.h"
@@ -184,6 +185,21 @@ void Observer::AddClients() {
 #undef SUEDE_SHM_COUNTER_CELL
 }
 
+void Observer::AddQueues(const MetricLabels& labels, const RouterPortReport& report,
+                         uint32_t classes) {
+  for (; classes != 0; classes &= classes - 1) {
+    const auto traffic_class = static_cast<uint32_t>(std::countr_zero(classes));
+    MetricLabels of_class = labels;
+    of_class.emplace_back("class", absl::StrCat(traffic_class));
+    page_.NewSample("device_queue_frames", of_class, [&report, traffic_class] {
+      return uint64_t{report.queue(traffic_class).frames};
+    });
+    page_.NewSample("device_queue_bytes", of_class, [&report, traffic_class] {
+      return uint64_t{report.queue(traffic_class).bytes};
+    });
+  }
+}
+
 // Only endpoints with devices of a mesh have these series. A port is named by its number, as in
 // P2, and a centre by its plane.
 void Observer::AddDevices() {
@@ -204,8 +220,7 @@ void Observer::AddDevices() {
                                                   : absl::StrCat("plane", params.ports[p].plane)}};
       const fabric::SwitchPort& port = router.fabric().port(p);
       AddFabricMetrics(page_, "device_", labels, port, classes);
-      page_.NewSample("device_queued_frames", labels,
-                      [report = &router.report(p)] { return report->queued(); });
+      AddQueues(labels, router.report(p), classes);
       if (!is_cable) continue;
       page_.NewSample("device_cable_up", labels,
                       [report = &router.report(p)] { return uint64_t{report->routes()}; });

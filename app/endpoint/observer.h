@@ -68,6 +68,7 @@ class Observer final : public DaemonObserver {
   void AddSealing();
   void AddClients();
   void AddDevices();
+  void AddQueues(const MetricLabels& labels, const RouterPortReport& report, uint32_t classes);
   // Whether the link of a port is down that is needed: some instance on it has no other port with a
   // link, or no instance is on it.
   bool IsMissed(size_t port) const;

@@ -13,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "dpdk/capture_ring.h"
-#include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
 #include "dpdk/pcapng.h"
 
@@ -71,12 +70,12 @@ void AddPacket(const CapturedFrame& frame, const uint8_t* data, PcapngBlocks& bl
 }  // namespace
 
 struct Capture::State {
-  explicit State(DpdkPort& captured) : port(captured) {}
+  explicit State(TappedPort& captured) : port(captured) {}
   ~State() {
     if (file >= 0) close(file);
   }
 
-  DpdkPort& port;
+  TappedPort& port;
   int file = -1;
   std::unique_ptr<internal::CaptureRing> ring;
   internal::PcapngBlocks blocks;
@@ -85,7 +84,7 @@ struct Capture::State {
 
 Capture::Capture(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file_descriptor,
+absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(TappedPort& port, int file_descriptor,
                                                         const CaptureOptions& options) {
   auto state = std::make_unique<State>(port);
   state->file = file_descriptor;
@@ -98,12 +97,12 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
     return absl::InvalidArgumentError(
         "the capture's file is open for reading only; open it for writing");
   }
-  if (port.captured()) {
+  if (port.is_tapped()) {
     return absl::FailedPreconditionError(
         absl::StrCat("port ", port.name(), " is being captured already; stop that capture first"));
   }
   state->ring =
-      internal::CaptureRing::Create(options.frames, options.snap_bytes, port.queues() == 1);
+      internal::CaptureRing::Create(options.frames, options.snap_bytes, port.lcores() == 1);
   if (state->ring == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a capture of ", options.frames, " frames of ",
@@ -115,12 +114,12 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(DpdkPort& port, int file
     return absl::UnavailableError(
         absl::StrCat("cannot write the header of the capture's file: ", std::strerror(errno)));
   }
-  port.SetCapture(state->ring.get());
+  port.SetTap(state->ring.get());
   return std::unique_ptr<Capture>(new Capture(std::move(state)));
 }
 
 Capture::~Capture() {
-  state_->port.SetCapture(nullptr);
+  state_->port.SetTap(nullptr);
   Drain().IgnoreError();
 }
 
@@ -142,6 +141,6 @@ CaptureStats Capture::stats() const {
   return {.written = state_->written, .dropped = state_->ring->dropped()};
 }
 
-const DpdkPort& Capture::port() const { return state_->port; }
+const TappedPort& Capture::port() const { return state_->port; }
 
 }  // namespace suede

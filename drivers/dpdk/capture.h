@@ -13,10 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "port/frame_tap.h"
 
 namespace suede {
-
-class DpdkPort;
 
 struct CaptureOptions {
   uint32_t snap_bytes = 9728;  // max bytes kept of each frame
@@ -33,7 +32,7 @@ class Capture {
  public:
   // Begins to capture `port`, which must outlive the capture, to `file_descriptor`, a regular file
   // open for writing. Takes ownership of the descriptor, also on an error.
-  static absl::StatusOr<std::unique_ptr<Capture>> Start(DpdkPort& port, int file_descriptor,
+  static absl::StatusOr<std::unique_ptr<Capture>> Start(TappedPort& port, int file_descriptor,
                                                         const CaptureOptions& options);
   // Ends the capture: writes the waiting frames and closes the file.
   ~Capture();
@@ -43,7 +42,7 @@ class Capture {
   // Writes waiting frames; to be called about every 10 ms. Fails if the file cannot be written.
   absl::Status Drain();
   CaptureStats stats() const;
-  const DpdkPort& port() const;
+  const TappedPort& port() const;
 
   struct State;  // the part that the lcores use
 

@@ -48,7 +48,7 @@ CaptureRing::~CaptureRing() {
   rte_mempool_free(pool_);
 }
 
-void CaptureRing::Add(Frame* const* frames, uint32_t count, CaptureDirection direction) {
+void CaptureRing::Add(Frame* const* frames, uint32_t count, FrameDirection direction) {
   if (count == 0) return;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -59,7 +59,7 @@ void CaptureRing::Add(Frame* const* frames, uint32_t count, CaptureDirection dir
   if (lost != 0) dropped_.fetch_add(lost, std::memory_order_relaxed);
 }
 
-bool CaptureRing::Copy(const Frame& frame, CaptureDirection direction, uint64_t now_ns) {
+bool CaptureRing::Copy(const Frame& frame, FrameDirection direction, uint64_t now_ns) {
   rte_mbuf* const copy = rte_pktmbuf_alloc(pool_);
   if (copy == nullptr) return false;
   const uint32_t kept = std::min(frame.length, snap_bytes_);

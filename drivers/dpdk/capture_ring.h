@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "port/frame.h"
+#include "port/frame_tap.h"
 
 struct rte_mempool;
 struct rte_ring;
@@ -17,26 +17,24 @@ struct rte_mbuf;
 
 namespace suede::internal {
 
-enum class CaptureDirection : uint8_t { kIn = 1, kOut = 2 };  // as in pcapng's flags of a packet
-
 // A frame that was copied, as it lies in front of its bytes.
 struct CapturedFrame {
   uint64_t time_ns = 0;     // since 1970
   uint32_t length = 0;      // of the frame
   uint32_t kept_bytes = 0;  // of these
-  CaptureDirection direction = CaptureDirection::kIn;
+  FrameDirection direction = FrameDirection::kIn;
 };
 
-class CaptureRing {
+class CaptureRing final : public FrameTap {
  public:
   // `frames`: max frames that wait. `one_lcore`: only one lcore adds. Null: no memory.
   static std::unique_ptr<CaptureRing> Create(uint32_t frames, uint32_t snap_bytes, bool one_lcore);
-  ~CaptureRing();
+  ~CaptureRing() override;
   CaptureRing(const CaptureRing&) = delete;
   CaptureRing& operator=(const CaptureRing&) = delete;
 
   // For lcores.
-  void Add(Frame* const* frames, uint32_t count, CaptureDirection direction);
+  void Add(Frame* const* frames, uint32_t count, FrameDirection direction) override;
 
   // Control thread. Calls `take(captured, bytes)` for the frames of up to one batch. Returns their
   // number.
@@ -62,7 +60,7 @@ class CaptureRing {
   uint32_t Pop(rte_mbuf** copies);
   static const CapturedFrame* Describe(const rte_mbuf* copy);
   static void Free(rte_mbuf** copies, uint32_t count);
-  bool Copy(const Frame& frame, CaptureDirection direction, uint64_t now_ns);
+  bool Copy(const Frame& frame, FrameDirection direction, uint64_t now_ns);
 
   rte_ring* const ring_;
   rte_mempool* const pool_;

@@ -17,15 +17,13 @@
 #include "dpdk/device_counters.h"
 #include "dpdk/queue_pair.h"
 #include "dpdk/steering.h"
+#include "port/frame_tap.h"
 #include "port/port.h"
 
 struct rte_mempool;
 
 namespace suede {
 
-namespace internal {
-class CaptureRing;
-}
 namespace memif {
 class Device;
 }
@@ -100,11 +98,11 @@ struct PortStats {
 #undef SUEDE_PORT_STATS_FIELD
 };
 
-class DpdkPort {
+class DpdkPort final : public TappedPort {
  public:
   // Control thread, after StartEal(). Succeeds without a link.
   static absl::StatusOr<std::unique_ptr<DpdkPort>> Open(const PortOptions& options);
-  ~DpdkPort();
+  ~DpdkPort() override;
   DpdkPort(const DpdkPort&) = delete;
   DpdkPort& operator=(const DpdkPort&) = delete;
 
@@ -133,9 +131,9 @@ class DpdkPort {
     change();
     OpenGates();
   }
-  // Sets the receiver of copies of all frames; null: none.
-  void SetCapture(internal::CaptureRing* capture);
-  bool captured() const { return captured_; }
+  void SetTap(FrameTap* tap) override;
+  bool is_tapped() const override { return is_tapped_; }
+  uint32_t lcores() const override { return queues_; }
   // Stops the device. Bursts are harmless afterwards; frames must not be accessed.
   void Close();
 
@@ -144,7 +142,7 @@ class DpdkPort {
   // DPDK's port id; not of a memif.
   uint16_t id() const { return id_; }
   uint16_t queues() const { return queues_; }  // in each direction
-  const std::string& name() const { return name_; }
+  const std::string& name() const override { return name_; }
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
   Steering steering() const { return steering_; }
@@ -178,7 +176,7 @@ class DpdkPort {
   std::vector<std::string> warnings_;
   Steering steering_ = Steering::kOneQueue;
   bool open_ = false;
-  bool captured_ = false;
+  bool is_tapped_ = false;
   bool link_events_ = false;
   PortStats stats_base_, stats_last_;
   std::optional<std::vector<DeviceCounter>> device_counters_;  // set by the first ReadDevice

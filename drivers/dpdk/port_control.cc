@@ -76,11 +76,11 @@ void DpdkPort::OpenGates() {
   for (const auto& pair : pairs_) pair->gate().Open();
 }
 
-void DpdkPort::SetCapture(internal::CaptureRing* capture) {
+void DpdkPort::SetTap(FrameTap* tap) {
   WithoutBursts([&] {
-    for (const auto& pair : pairs_) pair->SetCapture(capture);
+    for (const auto& pair : pairs_) pair->SetTap(tap);
   });
-  captured_ = capture != nullptr;
+  is_tapped_ = tap != nullptr;
 }
 
 void DpdkPort::ReadLink() {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dpdk/capture_ring.h"
 #include "dpdk/dpdk_port.h"
 #include "dpdk/lending.h"
 #include "dpdk/mbuf_frame.h"
@@ -41,8 +40,8 @@ uint32_t QueuePair::Transmit(Frame* const* frames, uint32_t count) {
     return 0;
   const uint32_t done =
       memif_ != nullptr ? memif_->Send(frames, count) : TransmitToDevice(frames, count);
-  if (capture_ != nullptr) [[unlikely]]
-    capture_->Add(frames, done, internal::CaptureDirection::kOut);
+  if (tap_ != nullptr) [[unlikely]]
+    tap_->Add(frames, done, FrameDirection::kOut);
   gate_.Leave();
   return done;
 }
@@ -84,8 +83,8 @@ uint32_t QueuePair::Give(Frame* const* frames, uint32_t count) {
   if (!gate_.Enter()) [[unlikely]]
     return 0;
   // Copies before the device has the frames.
-  if (capture_ != nullptr) [[unlikely]]
-    capture_->Add(frames, count, internal::CaptureDirection::kOut);
+  if (tap_ != nullptr) [[unlikely]]
+    tap_->Add(frames, count, FrameDirection::kOut);
   const uint32_t done = GiveToDevice(frames, count);
   gate_.Leave();
   return done;
@@ -166,8 +165,8 @@ uint32_t QueuePair::Receive(Frame** frames, uint32_t max) {
     return 0;
   const uint32_t count =
       memif_ != nullptr ? memif_->Receive(*this, frames, max) : ReceiveFromDevice(frames, max);
-  if (capture_ != nullptr) [[unlikely]]
-    capture_->Add(frames, count, internal::CaptureDirection::kIn);
+  if (tap_ != nullptr) [[unlikely]]
+    tap_->Add(frames, count, FrameDirection::kIn);
   gate_.Leave();
   return count;
 }

@@ -12,6 +12,7 @@
 
 #include "base/tally.h"
 #include "port/burst_gate.h"
+#include "port/frame_tap.h"
 #include "port/port.h"
 
 struct rte_mempool;
@@ -23,9 +24,6 @@ namespace suede {
 class DpdkPort;
 namespace memif {
 class Queue;
-}
-namespace internal {
-class CaptureRing;
 }
 
 // Constant once the device is open. All pairs of a device have the same values, except `queue`.
@@ -74,8 +72,8 @@ class QueuePair : public Port {
 
   // Gate by which other threads keep the lcore out of the device.
   BurstGate& gate() { return gate_; }
-  // Sets the receiver of copies of all frames; null: none. To be called while the gate is closed.
-  void SetCapture(internal::CaptureRing* capture) { capture_ = capture; }
+  // See TappedPort. To be called while the gate is closed.
+  void SetTap(FrameTap* tap) { tap_ = tap; }
   // Drops and copies of the queue pair; any thread.
   uint64_t oversize() const { return oversize_.Get(); }
   uint64_t copied() const { return copied_.Get(); }
@@ -104,7 +102,7 @@ class QueuePair : public Port {
   memif::Queue* const memif_;
   rte_mempool* lending_;  // null after the device kept a frame
   const DpdkPort* const device_;
-  internal::CaptureRing* capture_ = nullptr;
+  FrameTap* tap_ = nullptr;
   BurstGate gate_;
   Tally oversize_, copied_, no_copy_, kept_;
 };

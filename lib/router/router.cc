@@ -2,6 +2,7 @@
 #include "router/router.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -24,6 +25,18 @@ void Router::AddOuterCable(Port* port, const mesh::CableEnd& own,
   Output& out = Add(port);
   out.expected = {.own = own, .end = expected};
   Refuse(number, true);
+}
+
+void Router::AddCentre(Port* port) {
+  switch_.port(static_cast<uint32_t>(outputs_.size())).SetBypass(this);
+  Add(port);
+}
+
+bool Router::Take(uint32_t centre, Frame* frame) {
+  Output& out = outputs_[centre];
+  if (out.count != 0 || out.port->Give(&frame, 1) == 0) return false;
+  out.tap.Copy(&frame, 1, FrameDirection::kIn);
+  return true;
 }
 
 Router::~Router() {
@@ -53,6 +66,7 @@ uint32_t Router::Inject(uint32_t centre, Frame* const* frames, uint32_t count, T
   uint32_t taken = 0;
   while (taken < count && buffer.shared_free() >= kept_free) {
     const uint32_t burst = std::min(count - taken, kBurst);
+    outputs_[centre].tap.Copy(frames + taken, burst, FrameDirection::kOut);
     switch_.Receive(centre, frames + taken, burst, now);
     taken += burst;
   }
@@ -67,6 +81,7 @@ bool Router::Poll(Time now) {
     Frame* frames[kBurst];
     const uint32_t count = outputs_[number].port->Receive(frames, kBurst);
     if (count == 0) continue;
+    outputs_[number].tap.Copy(frames, count, FrameDirection::kIn);
     switch_.Receive(number, frames, count, now);
     received |= 1u << number;
   }
@@ -119,12 +134,26 @@ void Router::Check() {
     if (out.expected) CheckNeighbour(number, out);
     out.report.without_hops.Set(port.without_hops());
     out.report.too_old.Set(port.output().too_old());
-    uint64_t queued = out.count;
-    for (fabric::QueueMask left = port.output().waiting(); left != 0; left &= left - 1) {
-      queued += port.output().queued_frames(static_cast<uint32_t>(std::countr_zero(left)));
-    }
-    out.report.SetQueued(queued);
+    ShowQueues(number, out);
   }
+}
+
+void Router::ShowQueues(uint32_t number, Output& out) {
+  std::array<QueueDepth, fabric::kClasses> depths{};
+  const fabric::SwitchParams& params = switch_.params();
+  const fabric::Output& output = switch_.port(number).output();
+  for (fabric::QueueMask left = output.waiting(); left != 0; left &= left - 1) {
+    const auto queue = static_cast<uint32_t>(std::countr_zero(left));
+    QueueDepth& depth = depths[params.ClassOfQueue(queue)];
+    depth.frames += output.queued_frames(queue);
+    depth.bytes += switch_.buffer().queued(number, queue);
+  }
+  for (uint32_t i = 0; i < out.count; ++i) {
+    QueueDepth& depth = depths[fabric::NoteOfFrame(out.frames[i]).traffic_class];
+    depth.frames += 1;
+    depth.bytes += switch_.buffer().Charge(out.frames[i]->length);
+  }
+  for (uint32_t c = 0; c < fabric::kClasses; ++c) out.report.SetQueue(c, depths[c]);
 }
 
 // No frame waits for a cable without a link: it would block the buffer of the others.
@@ -170,7 +199,12 @@ void Router::Refuse(uint32_t number, bool refuse) {
 bool Router::Transmit(uint32_t number, Time now) {
   Output& out = outputs_[number];
   const uint32_t count = switch_.Transmit(number, out.frames + out.count, kBurst - out.count, now);
-  out.count += count;
+  if (count != 0) {
+    const bool is_cable = (cables_ >> number & 1) != 0;
+    out.tap.Copy(out.frames + out.count, count,
+                 is_cable ? FrameDirection::kOut : FrameDirection::kIn);
+    out.count += count;
+  }
   if (out.count == 0) {
     if (switch_.port(number).output().waiting() == 0) sending_ &= ~(1u << number);
     return false;

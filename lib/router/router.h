@@ -12,6 +12,7 @@
 
 #include "fabric/switch.h"
 #include "mesh/discovery.h"
+#include "port/frame_tap.h"
 #include "port/port.h"
 #include "router/bell.h"
 #include "router/cable.h"
@@ -19,7 +20,7 @@
 
 namespace suede {
 
-class Router {
+class Router final : private fabric::Bypass {
   static constexpr uint32_t kBurst = 32;
 
  public:
@@ -31,7 +32,7 @@ class Router {
   // `bell`: rung when frames arrive. The last two outlive this object.
   Router(const mesh::Device& device, const fabric::SwitchParams& params, Port& pool, Bell& bell)
       : device_(device), switch_(params), pool_(pool), bell_(bell) {}
-  ~Router();
+  ~Router() override;
 
   // ---- Set-up, in the order of SwitchParams::ports. `port` outlives this object.
 
@@ -43,13 +44,16 @@ class Router {
     end->SetBell(&bell_);
     Add(end);
   }
-  void AddCentre(Port* port) { Add(port); }
+  void AddCentre(Port* port);
 
   // ---- The control thread.
 
   // Replaces the routing tables, one for each plane, of one epoch. The lcore takes them within
   // about a millisecond.
   void Offer(std::vector<mesh::RoutingTable> tables);
+  // The tap of a port. Frames that the device sends are kOut: by a cable those that leave the
+  // router, by a centre those that enter it.
+  TapPoint& tap(uint32_t port) { return outputs_[port].tap; }
 
   // ---- The lcore.
 
@@ -89,15 +93,19 @@ class Router {
     Frame* frames[kBurst] = {};          // that the port has not taken yet
     uint32_t count = 0;
     RouterPortReport report{};
+    TapPoint tap{};
   };
 
   Output& Add(Port* port);
+  // Takes a frame for the own device, to a centre.
+  bool Take(uint32_t centre, Frame* frame) override;
   Time DeadlineOf(uint32_t ports, Time now) const;
   bool TransmitAll(uint32_t received, Time now);
   bool Transmit(uint32_t number, Time now);
   void TakeTables();
   void CheckLink(uint32_t number, Output& out);
   void CheckNeighbour(uint32_t number, Output& out);
+  void ShowQueues(uint32_t number, Output& out);
   void Refuse(uint32_t number, bool refuse);
   // The state of a port has changed.
   void PollAgain() {

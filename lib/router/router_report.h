@@ -4,11 +4,13 @@
 #ifndef SUEDE_ROUTER_ROUTER_REPORT_H_
 #define SUEDE_ROUTER_ROUTER_REPORT_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
 
 #include "fabric/frame_note.h"
+#include "fabric/params.h"
 #include "mesh/discovery.h"
 
 namespace suede {
@@ -39,6 +41,12 @@ class DropReport {
   std::atomic<uint64_t> latest_{0};
 };
 
+// Frames of a class that wait for a port, and their bytes in whole cells of the buffer.
+struct QueueDepth {
+  uint32_t frames = 0;
+  uint32_t bytes = 0;
+};
+
 class RouterPortReport {
  public:
   // ---- The router's lcore.
@@ -55,7 +63,10 @@ class RouterPortReport {
     specification_.store(end ? end->specification : 0, std::memory_order_relaxed);
     place_.store(place, std::memory_order_release);
   }
-  void SetQueued(uint64_t frames) { queued_.store(frames, std::memory_order_relaxed); }
+  void SetQueue(uint32_t traffic_class, const QueueDepth& depth) {
+    queues_[traffic_class].store(uint64_t{depth.frames} << 32 | depth.bytes,
+                                 std::memory_order_relaxed);
+  }
 
   // ---- Any thread.
 
@@ -71,7 +82,16 @@ class RouterPortReport {
                           .plane = PlaneIndex(place & 0xff),
                           .specification = specification_.load(std::memory_order_relaxed)};
   }
-  uint64_t queued() const { return queued_.load(std::memory_order_relaxed); }
+  QueueDepth queue(uint32_t traffic_class) const {
+    const uint64_t depth = queues_[traffic_class].load(std::memory_order_relaxed);
+    return {.frames = static_cast<uint32_t>(depth >> 32), .bytes = static_cast<uint32_t>(depth)};
+  }
+  // Returns the frames of all classes that wait.
+  uint64_t queued() const {
+    uint64_t frames = 0;
+    for (uint32_t c = 0; c < fabric::kClasses; ++c) frames += queue(c).frames;
+    return frames;
+  }
 
   DropReport without_hops;
   DropReport too_old;
@@ -83,7 +103,7 @@ class RouterPortReport {
   std::atomic<bool> refused_{false};
   std::atomic<uint64_t> place_{0};
   std::atomic<uint64_t> specification_{0};
-  std::atomic<uint64_t> queued_{0};
+  std::array<std::atomic<uint64_t>, fabric::kClasses> queues_{};
 };
 
 }  // namespace suede

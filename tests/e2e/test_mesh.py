@@ -143,7 +143,9 @@ def test_frames_take_the_ways_of_the_tables(planes):
     """Hop counts and addresses in captures are those of the tables, and no frame is on another plane's cables."""
     with boards(with_page, planes=planes) as (directory, left, right):
         wait_for_cables(left, right)
-        files = {name: directory / f"{name}.pcapng" for name in (f"cable{n}" for n in range(2 * planes))}
+        names = [f"cable{n}" for n in range(2 * planes)]
+        inside = [name for k in range(planes) for name in (end(k, 0, 2), f"plane{k}")]  # a cable of M0D0, its centre
+        files = {name: directory / f"{name}.pcapng" for name in names + inside}
         for name, file in files.items():
             e2e.managed(left, "capture", "start", name, "--file", file)
         before = drops(left) + drops(right)  # what came before the cables were verified
@@ -154,7 +156,7 @@ def test_frames_take_the_ways_of_the_tables(planes):
         # Cables of a plane: column 0 leads from XPU 0 to 2, column 1 from 1 to 3. By X first, frames from XPU 0 to 3
         # and from 2 to 1 change the column in front of the cable, and have used a hop.
         hops = {(0, 2): 64, (2, 0): 64, (1, 3): 64, (3, 1): 64, (0, 3): 63, (3, 0): 63, (1, 2): 63, (2, 1): 63}
-        for number, file in enumerate(files.values()):
+        for number, file in enumerate(files[name] for name in names):
             seen = set()
             for frame in decoded(file):
                 source, destination = frame["src_fwd"], frame["dst_fwd"]
@@ -165,6 +167,19 @@ def test_frames_take_the_ways_of_the_tables(planes):
                 seen.add(way)
             column = number % 2
             assert seen == {way for way in hops if way[1] % 2 == column}, seen
+        # No device in front of these has used a hop, but on the way to the own XPUs.
+        beside = {(0, 1), (1, 0), (0, 3), (1, 2)}
+        of_left = beside | {way for way in hops if min(way) < 2}
+        for k in range(planes):
+            for name, ways in ((end(k, 0, 2), beside), (f"plane{k}", of_left)):
+                frames = decoded(files[name])
+                assert {(frame["src_fwd"] & 0x3FF, frame["dst_fwd"] & 0x3FF) for frame in frames} == ways, name
+                for frame in frames:
+                    assert frame["src_fwd"] >> 26 == frame["dst_fwd"] >> 26 == k, frame
+                    source, destination = frame["src_fwd"] & 0x3FF, frame["dst_fwd"] & 0x3FF
+                    used = name.startswith("plane") and destination < 2 and (source, destination) in ((3, 0), (2, 1))
+                    assert frame["hop_limit"] == 64 - used, (name, frame)
+        assert "ports.list" in e2e.suedectl(left, "capture", "start", "M0D0P9", "--file", directory / "none", code=1)
 
 
 def test_an_exchanged_pair_of_cables():

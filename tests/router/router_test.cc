@@ -11,6 +11,7 @@
 #include "pool.h"
 #include "router/board.h"
 #include "router/cable.h"
+#include "router/router_tap.h"
 #include "wire/frame_builder.h"
 #include "wire/link_frame.h"
 
@@ -186,6 +187,105 @@ TEST_F(RouterTest, ABurstOfSeveralDevicesKeepsItsOrderPerDevice) {
   EXPECT_EQ(markers[0].size(), 26u);
   EXPECT_EQ(markers[1].size(), 14u);
   pool_.Release(frames.data(), 40);
+}
+
+TEST_F(RouterTest, FramesForTheOwnDevicePassItsQueueBy) {
+  std::vector<Frame*> frames;
+  for (uint8_t i = 0; i < 20; ++i) frames.push_back(Make(BytesOf(kA, kB, i)));
+  EXPECT_EQ(board_.centre(0).Give(frames.data(), 20), 20u);
+  Run();
+  EXPECT_EQ(Receive().size(), 20u);
+  const fabric::SwitchPort& centre = b().fabric().port(2);
+  EXPECT_EQ(centre.output().max_queued_bytes(0), 0u);
+  EXPECT_EQ(centre.counters().Get(SwitchPortCounter::kTxFrames), 20u);
+  EXPECT_EQ(centre.counters(0).Get(SwitchClassCounter::kFrames), 20u);
+}
+
+TEST_F(RouterTest, FramesForAFullCentreWaitAndKeepTheirOrder) {
+  uint32_t sent = 0;
+  const auto send = [&](uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      std::vector<uint8_t> bytes = BytesOf(kA, kB);
+      StoreBe32(bytes.data() + 40, sent++);
+      Frame* const frame = Make(bytes);
+      ASSERT_EQ(board_.centre(0).Give(&frame, 1), 1u);
+      Run(1);
+    }
+  };
+  send(Centre::kDelivered + 20);
+  const fabric::Output& queue = b().fabric().port(2).output();
+  EXPECT_GT(queue.max_queued_bytes(0), 0u);
+  uint32_t received = 0;
+  const auto receive = [&] {
+    for (const auto& bytes : Receive()) EXPECT_EQ(LoadBe32(bytes.data() + 40), received++);
+  };
+  receive();  // some leave the queue while others arrive
+  send(20);
+  for (int i = 0; i < 40; ++i) {
+    Run(1);
+    receive();
+  }
+  EXPECT_EQ(received, sent);
+}
+
+class Taps : public FrameTap {
+ public:
+  void Add(Frame* const* frames, uint32_t count, FrameDirection direction) override {
+    for (uint32_t i = 0; i < count; ++i) {
+      auto& to = direction == FrameDirection::kIn ? in : out;
+      to.emplace_back(frames[i]->data, frames[i]->data + frames[i]->length);
+    }
+  }
+  Bytes in;
+  Bytes out;
+};
+
+TEST_F(RouterTest, TapsCopyEachFrameOnce) {
+  Router& a = board_.router(0);
+  Router& b = board_.router(1);
+  Taps cable, centre_of_a, centre_of_b;
+  RouterTap cable_tap("M0D0P2", {&a.tap(0)});
+  RouterTap centre_tap("plane0", {&a.tap(1)});
+  cable_tap.SetTap(&cable);
+  centre_tap.SetTap(&centre_of_a);
+  b.tap(2).Set(&centre_of_b);
+  EXPECT_TRUE(cable_tap.is_tapped() && centre_tap.is_tapped());
+  Frame* there = Make(BytesOf(kA, kB, 1));
+  Frame* back = Make(BytesOf(kB, kA, 2));
+  EXPECT_EQ(board_.centre(0).Give(&there, 1), 1u);
+  EXPECT_EQ(board_.centre(0).Give(&back, 1), 1u);
+  Run();
+  const Bytes of_there{BytesOf(kA, kB, 1)}, of_back{BytesOf(kB, kA, 2)};
+  EXPECT_EQ(cable.out, of_there);
+  EXPECT_EQ(cable.in, of_back);
+  EXPECT_EQ(centre_of_a.out, of_there);
+  EXPECT_EQ(centre_of_a.in, of_back);
+  EXPECT_EQ(centre_of_b.out, of_back);
+  EXPECT_EQ(centre_of_b.in, of_there);
+  cable_tap.SetTap(nullptr);
+  EXPECT_FALSE(cable_tap.is_tapped());
+  there = Make(BytesOf(kA, kB, 3));
+  EXPECT_EQ(board_.centre(0).Give(&there, 1), 1u);
+  Run();
+  EXPECT_EQ(cable.out.size(), 1u);
+  EXPECT_EQ(centre_of_a.out.size(), 2u);
+  b.tap(2).Set(nullptr);
+  EXPECT_EQ(Receive().size(), 3u);
+}
+
+TEST_F(RouterTest, DepthsOfQueuesAreShownByClass) {
+  Announce({.mesh = 1, .device = 0, .port = 3, .specification = 5});
+  outer_.room = 0;
+  for (int i = 0; i < 24; ++i) {
+    Frame* const frame = Make(BytesOf(kB, kFar));
+    EXPECT_EQ(board_.centre(0).Give(&frame, 1), 1u);
+  }
+  Run(20);
+  const RouterPortReport& report = b().report(1);
+  EXPECT_EQ(report.queue(0).frames, 24u) << "with those that the device has not taken";
+  EXPECT_EQ(report.queue(0).bytes, 24u * 2048);
+  EXPECT_GE(report.queued(), 24u);
+  EXPECT_EQ(report.queue(3).frames, 0u);
 }
 
 class LosslessRouterTest : public RouterTest {
