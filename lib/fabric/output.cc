@@ -156,7 +156,7 @@ Frame* Output::Pop(Time now) {
 
 WaitCause Output::CauseOf(uint32_t queue) const {
   const QueueMask bit = QueueMask{1} << queue;
-  if ((without_credit_ & bit) != 0) return WaitCause::kCredit;
+  if (((without_credit_ | lacked_credit_) & bit) != 0) return WaitCause::kCredit;
   if ((held_ & bit) != 0) return WaitCause::kPause;
   return rate_bps_ != 0 ? WaitCause::kRate : WaitCause::kDown;
 }

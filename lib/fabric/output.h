@@ -45,8 +45,10 @@ class Output {
   void Update(Time now) {
     now_ = now;
     held_ = pauses_.Paused(static_cast<ClassMask>(waiting_), now);
-    if (credit_ != nullptr) [[unlikely]]
+    if (credit_ != nullptr) [[unlikely]] {
+      lacked_credit_ = without_credit_;
       CheckCredit();
+    }
   }
   // Takes the next frame from its queue and the buffer; null: no waiting frame may leave.
   Frame* Pop(Time now);
@@ -106,6 +108,7 @@ class Output {
   QueueMask waiting_ = 0;
   QueueMask held_ = 0;  // by the peer
   QueueMask without_credit_ = 0;
+  QueueMask lacked_credit_ = 0;     // in front of the last Update
   QueueMask starved_ = 0;           // without credit for too long: in a storm
   CreditSender* credit_ = nullptr;  // null: the port has no credit-based flow control
   LinkCounters* link_counters_ = nullptr;  // null if credit_ is

@@ -249,6 +249,19 @@ TEST(Credit, TheWatchdogCountsFromTheLastFrameThatLeft) {
   EXPECT_EQ(fabric.Data(3, At(170'002)).size(), 1u);
 }
 
+TEST(Credit, TheCauseOfAWaitIsKnownWhenCreditComesTooLate) {
+  SwitchParams params = CreditSwitch();
+  params.of_class[3].max_wait = std::chrono::microseconds(10);
+  CreditFabric fabric(params);
+  fabric.Grant(9);
+  for (int i = 0; i < 2; ++i) fabric.Send(2, 3, 3, At(0));
+  EXPECT_EQ(fabric.Data(3, At(1)).size(), 1u);
+  fabric.Free(1u << 3, 9, 2);
+  EXPECT_TRUE(fabric.Data(3, At(20)).empty());
+  EXPECT_EQ(fabric.Count(3, 3, SwitchClassCounter::kAgeDrop), 1u);
+  EXPECT_EQ(fabric.the_switch.port(3).output().too_old().cause, WaitCause::kCredit);
+}
+
 // Frames that are too old make room for others, which have waited for less.
 TEST(Credit, TheWatchdogBeginsAnewWhereNothingWaits) {
   SwitchParams params = CreditSwitch();

@@ -111,6 +111,9 @@ class Fabric {
 
   Switch the_switch;
 
+  // Takes back a frame that a bypass has taken.
+  void Free(Frame* frame) { free_.push_back(frame); }
+
  private:
   void Refill() {
     free_.insert(free_.end(), the_switch.ended().begin(), the_switch.ended().end());

@@ -12,9 +12,32 @@
 namespace suede::fabric {
 namespace {
 
+// Port 0 leads to the device itself, the others to cables, with levels and credit.
+void MakeMesh(SwitchParams& params, uint8_t bits, uint32_t classes) {
+  params.levels = (bits & 1) != 0 ? kLevelsOfClass : 0;
+  params.mesh.centre_of[0] = 0;
+  params.ports[0].centre = true;
+  params.ports[0].hairpins = (bits & 2) != 0;
+  params.ports[0].level = LevelRule::kFirst;
+  params.ports[2].level = LevelRule::kNext;
+  for (const uint16_t port : {uint16_t{1}, uint16_t{2}}) {
+    params.mesh.port_of[port] = port;
+    params.ports[port].cbfc = true;
+  }
+  for (uint32_t c = 0; c < kClasses; ++c) {
+    params.of_class[c].credits = (classes >> c & 1) != 0 ? 8 : 0;
+  }
+  params.buffer_bytes += static_cast<uint32_t>(CreditBytes(params));
+}
+
 SwitchParams ParamsFrom(Input& input) {
-  SwitchParams params = ParamsOf(3, static_cast<Forwarding>(input.Byte() % 4));
+  SwitchParams params = ParamsOf(3, static_cast<Forwarding>(input.Byte() % 5));
   const uint8_t bits = input.Byte();
+  if (params.forwarding == Forwarding::kMesh) {
+    MakeMesh(params, bits, input.Byte());
+    params.of_class[input.Byte() % 8].max_wait = std::chrono::microseconds(20);
+    return params;
+  }
   params.learns = (bits & 1) != 0;
   params.floods = (bits & 2) != 0;
   params.classes.pcp_first = (bits & 4) != 0;
@@ -45,8 +68,69 @@ ImpairmentParams ImpairmentFrom(Input& input) {
   return params;
 }
 
+// The device's centre, which has room now and then.
+struct Centre : Bypass {
+  bool Take(uint32_t /*port*/, Frame* frame) override {
+    if (room == 0) return false;
+    --room;
+    fabric->Free(frame);
+    return true;
+  }
+  Fabric* fabric = nullptr;
+  uint32_t room = 0;
+};
+
+void SetRoutes(Fabric& fabric, Input& input) {
+  mesh::RoutingTable table{.own = {.mesh = 0, .device = 1}};
+  const uint8_t ports = input.Byte();
+  for (uint32_t device = 2; device < 6; ++device) {
+    table.to_devices.Set(device, mesh::PortId(1u + (ports >> device & 1)));
+  }
+  for (uint32_t mesh = 1; mesh < 4; ++mesh) {
+    table.to_meshes.Set(mesh, mesh::PortId(1u + (ports >> mesh & 1)));
+  }
+  fabric.the_switch.SetRoutes(PlaneIndex(0u), table);
+}
+
+// The neighbour of a cable begins to count its frames, and grants credit.
+void BeginCredit(CreditEnd& credit, Input& input, Time now) {
+  if (!credit.is_on()) {
+    CreditGrant grant{.rule = credit.receiver().grant().rule};
+    grant.limits.fill(64);
+    credit.sender().Start(grant, now);
+    credit.receiver().Start();
+  }
+  CreditUpdate update{.serial = input.Byte(), .vcs = input.Word(), .starts = input.Word()};
+  for (Credit20& each : update.counters) each = Credit20(input.Byte());
+  (input.Byte() & 1) != 0 ? credit.sender().OnFreed(update)
+                          : credit.receiver().OnConsumed(update, now);
+}
+
+// A step that only a device of a mesh knows.
+void PlayInMesh(Fabric& fabric, Centre& centre, Input& input, Time now) {
+  const uint8_t step = input.Byte();
+  const uint32_t cable = 1 + (step & 1);
+  switch (step >> 1 & 3) {
+    case 0:
+      fabric.the_switch.SetRefused(cable, (step & 8) != 0);
+      break;
+    case 1:
+      BeginCredit(*fabric.the_switch.port(cable).credit(), input, now);
+      break;
+    case 2:
+      centre.room = step >> 3;
+      break;
+    default:
+      SetRoutes(fabric, input);
+  }
+}
+
 void Play(Input input) {
   Fabric fabric(ParamsFrom(input));
+  const bool in_mesh = fabric.the_switch.params().forwarding == Forwarding::kMesh;
+  Centre centre;
+  centre.fabric = &fabric;
+  if (in_mesh) fabric.the_switch.port(0).SetBypass(&centre);
   int64_t us = 0;
   while (!input.empty()) {
     const uint8_t step = input.Byte();
@@ -56,7 +140,9 @@ void Play(Input input) {
         us += input.Byte();
         break;
       case 1:
-        if ((step & 8) != 0) {
+        if (in_mesh && (step & 4) != 0) {
+          PlayInMesh(fabric, centre, input, At(us));
+        } else if ((step & 8) != 0) {
           fabric.the_switch.port(port).SetBlocked(input.Byte() % 3, (step & 16) != 0);
         } else {
           fabric.the_switch.SetDown(port, (step & 16) != 0);
