@@ -26,6 +26,8 @@ std::vector<MetricRow> PortRows() {
   };
   rows.insert(rows.end(),
               {
+                  {"port_fec", kGauge, "port",
+                   "FEC of the link: 1 off, 2 auto, 3 baser, 4 rs; 0: not known"},
                   {"port_vc_paused_seconds_total", kCounter, "port vc",
                    "Time for which the neighbour paused a VC, or PDUs without commands (vc ack); "
                    "pfc: software"},

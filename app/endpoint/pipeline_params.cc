@@ -353,6 +353,22 @@ void SharePool(const Config& config, PortOptions& options) {
   options.pool_frames = static_cast<uint32_t>(frames);
 }
 
+std::optional<FecMode> FecOf(PortConfig::Fec fec) {
+  switch (fec) {
+    case PortConfig::Fec::kDevice:
+      return std::nullopt;
+    case PortConfig::Fec::kOff:
+      return FecMode::kOff;
+    case PortConfig::Fec::kAuto:
+      return FecMode::kAuto;
+    case PortConfig::Fec::kBaser:
+      return FecMode::kBaser;
+    case PortConfig::Fec::kRs:
+      return FecMode::kRs;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string DeviceOf(const PortConfig& port) {
@@ -395,7 +411,10 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
                       .steering = SteeringPlanOf(config, p, pairs),
                       .numa_node = -1,
                       .pool_frames = FramesNeeded(use),
-                      .pfc = DevicePfcOf(config, port)};
+                      .pfc = DevicePfcOf(config, port),
+                      .link_speeds_gbps = port.link_speeds_gbps,
+                      .autoneg = port.autoneg == OnOff::kOn,
+                      .fec = FecOf(port.fec)};
   if (IsCentre(port) || IsOfCable(config, p)) SharePool(config, options);
   return options;
 }

@@ -203,6 +203,8 @@ uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
       return port().link().up ? 1 : 0;
     case RegisterFact::kPortSpeed:
       return port().link().speed_bps;
+    case RegisterFact::kPortFec:
+      return port().fec() ? static_cast<uint64_t>(*port().fec()) + 1 : 0;
     case RegisterFact::kPortMac:
       return MacNumber(config().ports[index].mac.value_or(port().mac()));
     case RegisterFact::kPortPoolFrames:

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,16 @@ namespace suede {
 namespace memif {
 class Device;
 }
+
+// Forward error correction of a device's link (IEEE 802.3).
+enum class FecMode : uint8_t {
+  kOff,
+  kAuto,   // as the two ends negotiate
+  kBaser,  // clause 74
+  kRs,     // clauses 91, 108, 134
+};
+// Returns "off", "auto", "baser" or "rs".
+std::string_view NameOf(FecMode mode);
 
 // Priority flow control of a device (docs/pfc.md).
 struct DevicePfc {
@@ -67,6 +78,9 @@ struct PortOptions {
   std::string pool{};
   uint32_t pool_frame_bytes = 0;
   std::optional<DevicePfc> pfc;  // none: the device's setting remains
+  std::vector<uint32_t> link_speeds_gbps{};  // empty: all that the device has
+  bool autoneg = true;                       // false: with one speed
+  std::optional<FecMode> fec{};              // none: the device's setting remains
 };
 
 // Returns the max number of frames in the mempool caches of `lcores` lcores.
@@ -146,6 +160,8 @@ class DpdkPort final : public TappedPort {
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
   Steering steering() const { return steering_; }
+  // Returns the FEC in use since the link came up; nullopt: its driver does not report it.
+  std::optional<FecMode> fec() const { return fec_; }
   int numa_node() const { return numa_node_; }
   uint32_t pool_frames() const { return pool_frames_; }
   // Settings that the device rejected but that the port can do without; for the log.
@@ -157,6 +173,7 @@ class DpdkPort final : public TappedPort {
   void CloseGates();
   void OpenGates();
   void ReadLink();
+  void ReadFec();
   void AddDeviceStats();
 
   // Constant once open.
@@ -177,6 +194,8 @@ class DpdkPort final : public TappedPort {
   Steering steering_ = Steering::kOneQueue;
   bool open_ = false;
   bool is_tapped_ = false;
+  std::optional<FecMode> fec_;
+  uint64_t link_of_fec_ = 0;  // link_ when fec_ was read
   bool link_events_ = false;
   PortStats stats_base_, stats_last_;
   std::optional<std::vector<DeviceCounter>> device_counters_;  // set by the first ReadDevice

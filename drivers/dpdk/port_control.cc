@@ -100,6 +100,10 @@ void DpdkPort::RefreshLink() {
   if (!open_) return;
   if (memif_ != nullptr) memif_->Poll(NowNs());
   ReadLink();
+  // Asks the device's firmware, so only where the link has changed.
+  const uint64_t link = link_.load(std::memory_order_relaxed);
+  if (memif_ == nullptr && (link & kUp) != 0 && link != link_of_fec_) ReadFec();
+  link_of_fec_ = link;
 }
 
 bool DpdkPort::SetLink(bool up) {

@@ -22,6 +22,7 @@
 #include "base/secrets.h"
 #include "dpdk/eal.h"
 #include "dpdk/eal_log.h"
+#include "dpdk/link_settings.h"
 #include "dpdk/mbuf_frame.h"
 #include "dpdk/port_opener.h"
 #include "dpdk/port_registry.h"
@@ -140,9 +141,9 @@ absl::Status PortOpener::Run() {
   if (IsMemif(options_.device)) return OpenMemif();
   if (absl::Status status = Find(); !status.ok()) return status;
   internal::TakeEalErrors();
-  for (const auto step :
-       {&PortOpener::CheckMtu, &PortOpener::Configure, &PortOpener::MakePool,
-        &PortOpener::SetupQueues, &PortOpener::SetMtu, &PortOpener::SetPfc, &PortOpener::Start}) {
+  for (const auto step : {&PortOpener::CheckMtu, &PortOpener::Configure, &PortOpener::MakePool,
+                          &PortOpener::SetupQueues, &PortOpener::SetMtu, &PortOpener::SetPfc,
+                          &PortOpener::SetFec, &PortOpener::Start}) {
     if (absl::Status status = (this->*step)(); !status.ok()) return status;
   }
   return absl::OkStatus();
@@ -244,6 +245,11 @@ absl::Status PortOpener::Configure() {
   port_->link_events_ = (*info_.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 &&
                         !IsPciAddress(DeviceName(options_.device));
   conf.intr_conf.lsc = port_->link_events_ ? 1 : 0;
+  const auto speeds = internal::LinkSpeedBits(options_, info_.speed_capa);
+  if (!speeds.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(Prefix(), speeds.status().message()));
+  }
+  conf.link_speeds = *speeds;
   if (const int error = ConfigureDevice(&conf); error != 0) {
     return Failed("rte_eth_dev_configure", error);
   }

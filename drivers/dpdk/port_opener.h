@@ -39,6 +39,7 @@ class PortOpener {
   void MakePairs();
   absl::Status SetMtu();
   absl::Status SetPfc();
+  absl::Status SetFec();
   absl::Status Start();
   void SetMac();
   bool AddAddresses();

@@ -36,6 +36,7 @@ struct PortConfig {
   enum class Queues : uint8_t { kLcore, kInstance };  // owner of a queue pair
   enum class Pfc : uint8_t { kOff, kSoftware, kDevice };
   enum class PfcClass : uint8_t { kDscp, kPcp };
+  enum class Fec : uint8_t { kDevice, kOff, kAuto, kBaser, kRs };
   std::string name;
   std::string device;             // vdev string or PCI address, or kMeshDevice
   std::optional<uint32_t> plane;  // of the mesh; set if the device is kMeshDevice
@@ -54,6 +55,9 @@ struct PortConfig {
   Queues queues = Queues::kLcore;
   std::optional<std::string> tap;          // name of its TAP device
   std::optional<uint32_t> tap_prefix;      // prefix length of its addresses; nullopt: none assigned
+  std::vector<uint32_t> link_speeds_gbps;  // offered to the neighbour; empty: the device's
+  OnOff autoneg = OnOff::kOn;              // off: the one of link_speeds_gbps
+  Fec fec = Fec::kDevice;                  // kDevice: as the device has it
   std::optional<uint32_t> bandwidth_gbps;  // weight of its planes; nullopt: the link's speed
   Pfc pfc = Pfc::kOff;                     // docs/pfc.md
   PfcClass pfc_class = PfcClass::kDscp;    // of frames with a DSCP and a PCP

@@ -181,6 +181,24 @@ Status CheckQueues(const ConfigDraft& draft, const PortConfig& port, const std::
                      "a memif has one pair of queues for all users; remove queues");
 }
 
+// Checks the settings of a NIC's link.
+Status CheckLinkSettings(const ConfigDraft& draft, const PortConfig& port,
+                         const std::string& path) {
+  const size_t speeds = port.link_speeds_gbps.size();
+  if (port.autoneg == OnOff::kOff && speeds != 1) {
+    return draft.Error(path + ".autoneg",
+                       StrCat("without negotiation the link has one speed, and link_speeds_gbps ",
+                              speeds == 0 ? "none" : "several",
+                              "; write that of the neighbour, "
+                              "as in link_speeds_gbps: [100]"));
+  }
+  if (!IsMemif(port.device) && !IsCentre(port)) return OkStatus();
+  const std::string mend = "no NIC has this link; remove ";
+  if (speeds != 0) return draft.Error(path + ".link_speeds_gbps", mend + "link_speeds_gbps");
+  if (port.fec != PortConfig::Fec::kDevice) return draft.Error(path + ".fec", mend + "fec");
+  return OkStatus();
+}
+
 Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, size_t>& taps) {
   const PortConfig& port = draft.config.ports[index];
   const std::string path = Entry("ports", index);
@@ -270,6 +288,7 @@ Status CheckPorts(ConfigDraft& draft) {
     if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTag(draft, port, path); !s.ok()) return s;
     if (Status s = CheckQueues(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckLinkSettings(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTap(draft, i, taps); !s.ok()) return s;
   }
   return OkStatus();

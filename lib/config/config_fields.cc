@@ -119,6 +119,15 @@ constexpr ConfigField<PortConfig> kPort[] = {
                                  {.shown_default = "none",
                                   .only = kUdp,
                                   .otherwise = "leave it out: instances have no IP addresses"}),
+    Key<&PortConfig::link_speeds_gbps>(
+        "link_speeds_gbps", "Gbit/s", Between(1, 400),
+        "Speeds of the link that the device offers its neighbour (dpdk.md, \"Link\").",
+        {.shown_default = "all that the device has"}),
+    Key<&PortConfig::autoneg>("autoneg", "", {},
+                              "Whether the neighbours negotiate the speed. off: it is the only one "
+                              "of link_speeds_gbps, as at the other end."),
+    Key<&PortConfig::fec>("fec", "", {},
+                          "Forward error correction of the link; device: as the device has it."),
     Key<&PortConfig::bandwidth_gbps>(
         "bandwidth_gbps", "Gbit/s", Between(1, 65535),
         "Weight of the planes on the port (planes.md), and the rate of PFC's quanta (pfc.md).",

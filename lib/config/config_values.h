@@ -59,6 +59,7 @@ struct IpText {
   X(PortConfig::Queues, "lcore", "instance")                                       \
   X(PortConfig::Pfc, "off", "software", "device")                                  \
   X(PortConfig::PfcClass, "dscp", "pcp")                                           \
+  X(PortConfig::Fec, "device", "off", "auto", "baser", "rs")                       \
   X(Ordering, "strict", "unordered")                                               \
   X(PlaneWeights, "static", "measured")                                            \
   X(CongestionControl, "fixed", "rccc", "nscc")                                    \

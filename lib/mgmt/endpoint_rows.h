@@ -30,6 +30,7 @@ SUEDE_ROW_STRUCT(InstanceView, SUEDE_INSTANCE_ROW);
   X(bool, admin_up, .Named("admin").OneOf(kUpOrDown))                                         \
   X(bool, link_up)                                                                            \
   X(uint64_t, speed_bps, .Unit("bit/s").OrNull("not known"))                                  \
+  X(std::string, fec, .Note("off, auto, baser or rs; empty: not known"))                      \
   X(uint32_t, pool_frames)                                                                    \
   X(uint32_t, pool_free, .Note("frames of these"))                                            \
   X(std::vector<uint32_t>, lcores, .Note("CPUs of those that serve it"))                      \

@@ -159,6 +159,8 @@ Rows PortRows() {
            "Frames of the pool that are free."),
       OfKey(0x2c, "rx_descriptors", "ports[#].rx_descriptors"),
       OfKey(0x30, "tx_descriptors", "ports[#].tx_descriptors"),
+      Read(0x34, 32, "fec", Fact::kPortFec, "",
+           "FEC of the link: 1 off, 2 auto, 3 baser, 4 rs; 0: not known."),
   };
 }
 

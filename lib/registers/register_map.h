@@ -43,6 +43,7 @@ enum class RegisterFact : uint8_t {
   kEventLinkMask,
   kPortLinkUp,
   kPortSpeed,
+  kPortFec,
   kPortMac,
   kPortPoolFrames,
   kPortPoolFree,

@@ -77,6 +77,17 @@ const Wrong kWrongPlanesPorts[] = {
      "5:83: ports[0].link_ether_type: ", "use another"},
     {"bandwidth_gbps: 100", "cbfc: on, rx_descriptors: 128",
      "5:82: ports[0].rx_descriptors: 128 are too few", "a larger cbfc.credit_bytes"},
+    {"bandwidth_gbps: 100", "autoneg: off",
+     "5:65: ports[0].autoneg: without negotiation the link has one speed, and link_speeds_gbps "
+     "none",
+     "link_speeds_gbps: [100]"},
+    {"bandwidth_gbps: 100", "link_speeds_gbps: [100, 200], autoneg: off",
+     "5:95: ports[0].autoneg: without negotiation the link has one speed, and link_speeds_gbps "
+     "several",
+     "link_speeds_gbps: [100]"},
+    {"bandwidth_gbps: 100", "fec: reed", "5:61: ports[0].fec: ", "baser"},
+    {"bandwidth_gbps: 100", "link_speeds_gbps: [0]",
+     "5:74: ports[0].link_speeds_gbps: 0 is out of range", "use 1 to 400"},
     {"bandwidth_gbps: 100", "pfc: hard", "5:61: ports[0].pfc: ", "software"},
     {"bandwidth_gbps: 100", "bandwidth_gbps: 0",
      "5:72: ports[0].bandwidth_gbps: ", "use 1 to 65535"},

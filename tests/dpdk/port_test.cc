@@ -15,6 +15,7 @@
 #include "dpdk/eal.h"
 #include "dpdk/flow_control.h"
 #include "dpdk/lcores.h"
+#include "dpdk/link_settings.h"
 
 namespace suede {
 namespace {
@@ -109,6 +110,46 @@ TEST(FlowControlTest, EachClassIsAskedForAndTheDevicesThresholdsStay) {
     EXPECT_EQ(request.fc.autoneg, 1);
   }
   EXPECT_TRUE(internal::PfcRequests({.classes = 0}, present).empty());
+}
+
+TEST(LinkSettingsTest, SpeedsAreThoseOfTheDevice) {
+  constexpr uint32_t kDevice = RTE_ETH_LINK_SPEED_25G | RTE_ETH_LINK_SPEED_100G;
+  PortOptions options;
+  EXPECT_EQ(*internal::LinkSpeedBits(options, 0), uint32_t{RTE_ETH_LINK_SPEED_AUTONEG});
+  options.link_speeds_gbps = {100, 25};
+  EXPECT_EQ(*internal::LinkSpeedBits(options, kDevice), kDevice);
+  options.link_speeds_gbps = {25};
+  options.autoneg = false;
+  EXPECT_EQ(*internal::LinkSpeedBits(options, kDevice),
+            RTE_ETH_LINK_SPEED_25G | RTE_ETH_LINK_SPEED_FIXED);
+  for (const uint32_t unknown : {40u, 3u}) {
+    options.link_speeds_gbps = {25, unknown};
+    EXPECT_THAT(internal::LinkSpeedBits(options, kDevice).status().message(),
+                testing::HasSubstr("Gbit/s, but 25, 100: change link_speeds_gbps"));
+  }
+  EXPECT_THAT(internal::LinkSpeedBits(options, RTE_ETH_LINK_SPEED_2_5G).status().message(),
+              testing::HasSubstr("no 25 Gbit/s, but 2.5:"));
+}
+
+TEST(LinkSettingsTest, ModesOfFecAreNamed) {
+  EXPECT_EQ(internal::FecText(RTE_ETH_FEC_MODE_CAPA_MASK(NOFEC) | RTE_ETH_FEC_MODE_CAPA_MASK(RS)),
+            "off or rs");
+  EXPECT_EQ(internal::FecText(0), "none");
+}
+
+TEST(LinkSettingsTest, AVirtualDeviceHasNone) {
+  PortOptions options;
+  options.name = "p0";
+  options.device = "net_null3";
+  options.pool_frames = 64;
+  options.link_speeds_gbps = {100};
+  EXPECT_THAT(DpdkPort::Open(options).status().message(),
+              testing::HasSubstr("port p0 (net_null3): its driver reports no speeds"));
+  options.link_speeds_gbps = {};
+  options.fec = FecMode::kRs;
+  EXPECT_THAT(DpdkPort::Open(options).status().message(),
+              testing::HasSubstr("fec: rs is not possible: the driver net_null has no such "
+                                 "setting; remove fec"));
 }
 
 TEST_F(PortTest, FramesAreAlignedAndLargeEnough) {
@@ -334,7 +375,7 @@ int main(int argc, char** argv) {
   options.memory_mb = 512;
   options.cpus = {0};
   options.vdevs = {"net_ring0", "net_ring1", "net_ring2", "net_ring3", "net_ring4",
-                   "net_ring5", "net_null0", "net_null1", "net_null2"};
+                   "net_ring5", "net_null0", "net_null1", "net_null2", "net_null3"};
   if (const absl::Status status = suede::StartEal(options); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;

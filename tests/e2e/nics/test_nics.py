@@ -6,6 +6,7 @@ NICs 0 and 1 are on one wire, 2 and 3 on another.
 import contextlib
 import json
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -79,6 +80,25 @@ def config_of(directory, side, nic, encapsulation="udp4", **port):
         for part in (*config["instances"], *config["peers"]):
             part["ports"] = [{"port": "p0"}]
     return config
+
+
+def test_speeds_are_those_of_the_device(directory, nics):
+    """A speed that it has not is refused with those that it has; one that it has, alone, comes up."""
+    path = directory / "speeds.yaml"
+    path.write_text(json.dumps(config_of(directory, "left", nics[0], link_speeds_gbps=[200])))
+    result = subprocess.run([e2e.SUEDE, "--config", path], capture_output=True, text=True, timeout=e2e.START_S,
+                            check=False)
+    assert result.returncode == 5, result.stderr
+    said = re.search("the device has no 200 Gbit/s, but (.*): change link_speeds_gbps", result.stderr)
+    if said is None:
+        assert "its driver reports no speeds of the device, and takes none: remove link_speeds_gbps" in result.stderr
+        return
+    speed = int(said[1].split(", ")[-1])
+    with daemons(directory, [config_of(directory, side, nic, link_speeds_gbps=[speed])
+                             for side, nic in (("left", nics[0]), ("right", nics[1]))]) as pair:
+        for daemon in pair:
+            port, = e2e.managed(daemon, "ports", "list")["ports"]
+            assert port["speed_bps"] == speed * 10**9 and port["fec"] == "", port
 
 
 @contextlib.contextmanager
