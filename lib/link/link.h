@@ -49,6 +49,9 @@ class Link {
 
   // Acknowledgements and control PDUs have places of their own, in front of data.
   bool HasFrontRoom() const { return burst_.HasFrontRoom() && IsOpen(kVcCount); }
+  // Whether there is no room in front, and will be some in the next poll iteration: the port takes
+  // frames, and neither a pause nor missing credit holds them up.
+  bool IsFrontUsedUp() const { return burst_.IsFrontUsedUp() && IsOpen(kVcCount); }
   // HasFrontRoom must be true. The frame is one-shot and carries no Pdu. `link_vc`:
   // TxNote::link_vc.
   void StageFront(Frame* frame, uint8_t link_vc) {

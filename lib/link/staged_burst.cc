@@ -32,9 +32,11 @@ StagedBurst::Offer StagedBurst::BeginInFront() {
 void StagedBurst::KeepRest(const Offer& offer, uint32_t taken) {
   if (taken == 0) {
     // The next offer is the same.
+    refused_ = true;
     if (offer.data_leads) *data_begin() = offer.first[0];
     return;
   }
+  refused_ = false;
   const uint32_t led = offer.data_leads ? 1 : 0;
   const uint32_t of_front = std::min(taken - led, front_count_);
   const uint32_t of_data = taken - of_front;

@@ -19,6 +19,8 @@ class StagedBurst {
  public:
   bool empty() const { return data_count_ + front_count_ == 0; }
   bool HasFrontRoom() const { return front_count_ < kFront; }
+  // Whether all places in front are taken, and the port takes frames: the next burst frees some.
+  bool IsFrontUsedUp() const { return front_count_ == kFront && !refused_; }
   uint32_t data_count() const { return data_count_; }
   std::span<Frame* const> data() const { return {places_.data() + kFront, data_count_}; }
   std::span<Frame* const> front() const { return {front_.data(), front_count_}; }
@@ -46,7 +48,7 @@ class StagedBurst {
   void End(const Offer& offer, uint32_t taken) {
     if (taken == offer.count) [[likely]] {
       data_count_ = front_count_ = 0;
-      data_first_ = false;
+      data_first_ = refused_ = false;
     } else {
       KeepRest(offer, taken);
     }
@@ -62,6 +64,7 @@ class StagedBurst {
   std::array<Frame*, kFront + kBurst> places_{};  // data, behind room for frames in front of it
   uint32_t data_count_ = 0;
   bool data_first_ = false;  // the last burst took only front frames
+  bool refused_ = false;     // the port took nothing of the last burst
 };
 
 }  // namespace suede

@@ -4,6 +4,7 @@
 #define SUEDE_PIPELINE_DUE_TIMERS_H_
 
 #include <cstdint>
+#include <span>
 
 #include "base/coordinates.h"
 #include "lcore/lcore.h"
@@ -21,17 +22,20 @@ class DueTimers {
 
   // Called once in a poll iteration. Returns whether a timer was due.
   bool Poll(Time now) {
+    postponed_ = 0;
     return lcore_.timers.Advance(now, [&](uint32_t timer) { OnTimer(timer, now); });
   }
 
  private:
   void OnTimer(uint32_t timer, Time now);
-  void OnSessionTimer(Instance& instance, PeerIndex peer, PlaneIndex plane, Time now);
+  void OnSessionTimer(Instance& instance, uint32_t timer, PathIndex path, Time now);
+  bool Postpone(std::span<PortContext* const> ports, uint32_t timer, Time due, Time now);
 
   Lcore& lcore_;
   CreditUse& credit_use_;
   Pauses& pauses_;
   Effector& effector_;
+  uint32_t postponed_ = 0;  // timers without room in this poll iteration
 };
 
 }  // namespace suede

@@ -126,6 +126,27 @@ def test_times_of_flows_and_depths_of_queues(tmp_path):
             assert max(series["v"]) < 1.03 * 100e9 / 8
 
 
+SHARED_PORTS = """\
+version: 1
+name: share
+backend: simulator
+timeout_s: 1
+topology: {xpus: 36, daemons: 2, xpus_per_port: 18, link: {rate_gbps: 400, delay_us: 1}}
+endpoint: {packing: {packed_pdus: 8192}}
+switch: {buffer: {bytes: 67108864}}
+load:
+  - {workload: all-to-all, bytes: 4096, iterations: 3, stall_s: 1}
+"""
+
+
+def test_many_peers_associate_at_once(tmp_path):
+    """All XPUs of a port greet all others in one poll iteration: HELLOs without room there are not lost, to be repeated
+    after longer and longer times."""
+    report = json.loads(simulate(plan_of(SHARED_PORTS, tmp_path), tmp_path))
+    assert len(report["simulator"]["iterations"]) == 3
+    assert report["simulator"]["virtual_seconds"] < 0.1
+
+
 @pytest.mark.parametrize("name", ["incast-pfc", "incast-ecn", "incast-trim", "incast-taildrop"])
 def test_incasts(tmp_path, name):
     plan = plan_of((CONF / f"{name}.yaml").read_text(encoding="utf-8"), tmp_path)

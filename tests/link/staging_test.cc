@@ -40,6 +40,28 @@ TEST_F(StagingTest, FrontAndDataHaveRoomOfTheirOwn) {
   EXPECT_TRUE(link.HasRoom(3));
 }
 
+// A port that takes nothing will have no room in the next poll iteration either.
+TEST_F(StagingTest, RoomInFrontIsUsedUpWhileThePortTakesFrames) {
+  const auto fill = [&] {
+    while (link.HasFrontRoom()) Front();
+  };
+  EXPECT_FALSE(link.IsFrontUsedUp());
+  fill();
+  EXPECT_TRUE(link.IsFrontUsedUp());
+  link.set_down(true);
+  EXPECT_FALSE(link.IsFrontUsedUp());
+  link.set_down(false);
+  EXPECT_TRUE(Turn(0).empty());
+  EXPECT_FALSE(link.IsFrontUsedUp());
+  EXPECT_EQ(Turn(1).size(), 1u);
+  fill();
+  EXPECT_TRUE(link.IsFrontUsedUp());
+  EXPECT_TRUE(Turn(0).empty());
+  EXPECT_EQ(Turn().size(), kFront);
+  fill();
+  EXPECT_TRUE(link.IsFrontUsedUp());
+}
+
 TEST_F(StagingTest, ALinkThatIsDownHasNoRoomAndKeepsWhatIsStaged) {
   Frame* data = FrameOf(Data());
   link.set_down(true);
