@@ -32,7 +32,7 @@ struct PeerRef {
 struct Lcore {
   explicit Lcore(EventRing& event_ring) : events(event_ring, counters) {}
 
-  // Whether no PDU is packed, in flight or staged, and no acknowledgement pending.
+  // Whether no PDU is packed, in flight or staged, and no acknowledgement pending whose link is up.
   bool IsIdle() const;
 
   std::vector<std::unique_ptr<PortContext>> ports;

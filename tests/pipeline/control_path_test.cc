@@ -22,10 +22,12 @@ class ControlPathTest : public PipelineTest {
   LcoreStatus Reset(uint16_t queue = 0) {
     return Ask(*a, request::ResetQueue{.queue = queue, .client = client->number});
   }
-  void AskForDrain() { a->pipeline->mailbox().requests.Push(request::Drain{}); }
-  bool Drained() {
+  void AskForDrain() { AskForDrain(*a); }
+  void AskForDrain(Host& host) { host.pipeline->mailbox().requests.Push(request::Drain{}); }
+  bool Drained() { return Drained(*a); }
+  bool Drained(Host& host) {
     LcoreReply reply;
-    return a->pipeline->mailbox().replies.Pop(reply) && reply.kind == LcoreReplyKind::kDrain &&
+    return host.pipeline->mailbox().replies.Pop(reply) && reply.kind == LcoreReplyKind::kDrain &&
            reply.status == LcoreStatus::kDone;
   }
   uint32_t LinesInRing() {
@@ -132,6 +134,18 @@ TEST_F(ControlPathTest, DrainEndsOnceAllThatWasHandedOverIsAcknowledged) {
   for (uint32_t vc = 0; vc < kVcCount; ++vc) received += far->Receive(vc).size();
   EXPECT_EQ(received, 200u);
   EXPECT_EQ(Statuses(*client, 200), std::vector<int>(200, kOk));
+}
+
+// The peer, or the cable, is gone for good more often than for a moment.
+TEST_F(ControlPathTest, DrainDoesNotWaitForAcknowledgementsThatNoLinkTakes) {
+  StartPair();
+  client->SendTagged(0, 1);
+  ASSERT_TRUE(RunUntil([&] { return b->Count(Counter::kRxCommands) == 1; }));
+  ASSERT_FALSE(b->pipeline->IsQuiet());  // the acknowledgement is delayed
+  b->port->SetLink(false);
+  AskForDrain(*b);
+  b->pipeline->Poll(network.now());
+  EXPECT_TRUE(Drained(*b));
 }
 
 TEST_F(ControlPathTest, CommandsThatComeAfterTheDrainStayInTheRing) {
