@@ -12,6 +12,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import e2e  # noqa: E402
 
 LIMIT_S = 180 * e2e.PATIENCE
+# Files that take longest. They begin first, so that none goes on alone at the end.
+FIRST = {"test_rtl.py", "test_rtl_axi.py", "test_package.py", "test_failures.py", "test_encapsulations.py", "test_sealing_attacks.py"}
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in FIRST)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -222,10 +222,13 @@ class Process:
         return self.wait(seconds)
 
     def kill(self):
-        if self.running():
-            self.process.kill()
+        self.send_kill()
         if self.process is not None:
             self.process.wait()
+
+    def send_kill(self):
+        if self.running():
+            self.process.kill()
 
     def threads(self):
         """Where the threads are, and how long each has run and has waited for a CPU, in seconds."""
@@ -265,6 +268,13 @@ class Daemon(Process):
 
     def start(self):
         super().start()
+        return self.wait_until_ready()
+
+    def launch(self):
+        """The start without the wait for its end."""
+        super().start()
+
+    def wait_until_ready(self):
         is_json = self.config.get("log", {}).get("format") == "json"
         try:
             self.wait_for_line('"message":"ready"' if is_json else "ready name=")
@@ -320,6 +330,22 @@ class Daemon(Process):
         return Counters({k: int(v) for k, v in (pair.split("=") for pair in pairs)})
 
 
+@contextlib.contextmanager
+def daemons(*several):
+    """Starts daemons at the same time, as most of a start is waiting. They end with the block, by force if need be."""
+    try:
+        for daemon in several:
+            daemon.launch()
+        for daemon in several:
+            daemon.wait_until_ready()
+        yield several
+    finally:
+        for daemon in several:
+            daemon.send_kill()
+        for daemon in several:
+            daemon.kill()
+
+
 def suedectl(daemon, *arguments, code=0):
     """The output of suedectl: stderr where an exit code other than 0 is wanted, else stdout."""
     argv = [str(a) for a in (SUEDECTL, "--socket", daemon.management, *arguments)]
@@ -348,7 +374,7 @@ def memif_pair(changes=None):
         configs = [changed(endpoint_config(directory, side, memif_device(directory, role)),
                            changes or {})
                    for side, role in (("left", "server"), ("right", "client"))]
-        with Daemon(directory, configs[0]) as left, Daemon(directory, configs[1]) as right:
+        with daemons(*(Daemon(directory, config) for config in configs)) as (left, right):
             for daemon in (left, right):
                 daemon.wait_for_link()
             yield directory, left, right
@@ -364,7 +390,7 @@ def memif_planes(count, ordering, changes=None):
                                          ordering), own)
                    for side, role, own in (("left", "server", changes[0]),
                                            ("right", "client", changes[1]))]
-        with Daemon(directory, configs[0]) as left, Daemon(directory, configs[1]) as right:
+        with daemons(*(Daemon(directory, config) for config in configs)) as (left, right):
             yield directory, left, right
 
 

@@ -186,7 +186,8 @@ class Memory:
         while result.status == PENDING:
             self.poll()
             assert time.monotonic() < deadline, "an operation is not complete in time"
-            time.sleep(0)
+            if result.status == PENDING:
+                time.sleep(0.0001)  # the lcores share the CPUs with this process
         return result.status
 
     def value(self, result):

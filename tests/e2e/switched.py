@@ -103,8 +103,7 @@ def fabric(count, encap="udp4", lcores=1, switch=None, endpoint=None, arguments=
         endpoints = with_peers(endpoint_config(directory, xpus, encap), xpus, encap)
         if endpoint:
             endpoint(endpoints)
-        with Switch(directory, config, arguments) as the_switch, \
-                e2e.Daemon(directory, endpoints) as daemon:
+        with e2e.daemons(Switch(directory, config, arguments), e2e.Daemon(directory, endpoints)) as (the_switch, daemon):
             the_switch.wait_for_link()
             daemon.wait_for_link()
             yield directory, the_switch, daemon

@@ -127,7 +127,7 @@ def test_two_interfaces(directory):
     """Addresses lead to interfaces; each transaction is answered on its own."""
     configs = {side: with_second_instances(e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)))
                for side, role in (("left", "server"), ("right", "client"))}
-    with e2e.Daemon(directory, configs["left"]) as left, e2e.Daemon(directory, configs["right"]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs["left"]), e2e.Daemon(directory, configs["right"])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
         routes = [(0, 0x7fff, 1, 0), (0x8000, 0xffff, 1, 1)]

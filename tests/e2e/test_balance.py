@@ -37,7 +37,7 @@ def pair(changes=None):
     with e2e.work_directory() as directory:
         configs = [e2e.changed(two_instances(directory, side, role), changes or {})
                    for side, role in (("left", "server"), ("right", "client"))]
-        with e2e.Daemon(directory, configs[0]) as left, e2e.Daemon(directory, configs[1]) as right:
+        with e2e.daemons(e2e.Daemon(directory, configs[0]), e2e.Daemon(directory, configs[1])) as (left, right):
             yield directory, left, right
 
 
@@ -147,8 +147,7 @@ def test_an_instance_without_a_way_is_no_black_hole():
         for part in ("ports", "instances"):
             del right_config[part][1]
         del right_config["peers"][0]["ports"][1]
-        left = stack.enter_context(e2e.Daemon(directory, left_config))
-        right = stack.enter_context(e2e.Daemon(directory, right_config))
+        left, right = stack.enter_context(e2e.daemons(e2e.Daemon(directory, left_config), e2e.Daemon(directory, right_config)))
         receiver = stack.enter_context(client.Client(right.socket, (1, 0)))
         receiver.claim(1)
         first, second = (stack.enter_context(client.Client(left.socket, (0, i))) for i in (0, 1))

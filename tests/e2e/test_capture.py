@@ -41,10 +41,10 @@ def test_dumpcap(directory, as_root):
     del as_root
     with hugepages(directory), links.namespaces(mtu=4000) as (ends, _), contextlib.ExitStack() as stack:
         prefixes = [prefix for prefix, _ in ends]
-        left, right = (stack.enter_context(e2e.Daemon(
+        left, right = stack.enter_context(e2e.daemons(*(e2e.Daemon(
             directory, e2e.changed(e2e.endpoint_config(directory, side, links.af_packet(interface, 4096)),
-                                   {"eal": {"hugepages": "on"}}), prefix))
-            for side, (prefix, interface) in zip(("left", "right"), ends))
+                                   {"eal": {"hugepages": "on"}}), prefix)
+            for side, (prefix, interface) in zip(("left", "right"), ends))))
         for daemon in (left, right):
             daemon.wait_for_link()
         file = directory / "frames.pcapng"

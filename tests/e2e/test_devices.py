@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 import stat
 import struct
@@ -47,13 +48,13 @@ def with_secret(directory, side, role, secret):
 def test_secret_of_a_memif(directory):
     """Ends with the same one connect, and nothing that the daemon writes shows it."""
     config = with_secret(directory, "left", "server", "topsy-turvy")
-    with e2e.Daemon(directory, config) as left:
-        with e2e.Daemon(directory, with_secret(directory, "right", "client", "topsy-turvy")) as right:
-            right.wait_for_link()
-            for verb in (("config", "get"), ("ports", "list", "--wide"), ("--json", "ports", "list")):
-                said = e2e.suedectl(left, *verb)
-                assert "topsy" not in said and "secret=***" in said, said
-            assert right.terminate() == 0
+    with e2e.daemons(e2e.Daemon(directory, config),
+                     e2e.Daemon(directory, with_secret(directory, "right", "client", "topsy-turvy"))) as (left, right):
+        right.wait_for_link()
+        for verb in (("config", "get"), ("ports", "list", "--wide"), ("--json", "ports", "list")):
+            said = e2e.suedectl(left, *verb)
+            assert "topsy" not in said and "secret=***" in said, said
+        assert right.terminate() == 0
         assert left.terminate() == 0
         assert "secret=***" in left.stderr() and "topsy" not in left.stderr() + right.stderr()
     code, said = start(directory, config, "--dump_config")
@@ -61,11 +62,11 @@ def test_secret_of_a_memif(directory):
 
 
 def test_another_secret_does_not_connect(directory):
-    with e2e.Daemon(directory, with_secret(directory, "left", "server", "topsy")) as left:
-        with e2e.Daemon(directory, with_secret(directory, "right", "client", "turvy")) as right:
-            right.wait_for_line("Incorrect secret")
-            assert e2e.managed(right, "ports", "list")["ports"][0]["link_up"] is False
-            assert right.terminate() == 0
+    with e2e.daemons(e2e.Daemon(directory, with_secret(directory, "left", "server", "topsy")),
+                     e2e.Daemon(directory, with_secret(directory, "right", "client", "turvy"))) as (left, right):
+        right.wait_for_line("Incorrect secret")
+        assert e2e.managed(right, "ports", "list")["ports"][0]["link_up"] is False
+        assert right.terminate() == 0
         assert left.terminate() == 0
 
 
@@ -118,6 +119,7 @@ def test_fanout_groups_do_not_meet(directory):
 
 # Sends over the loopback interface until it is ended, and says that it does.
 FLOOD = """
+import signal
 import socket
 sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 print("begun", flush=True)
@@ -190,10 +192,11 @@ def check_under_traffic(directory, left, right, prefixes=((), ())):
         server = e2e.perf_server(directory, right, "0", prefix=prefixes[1])
         stack.callback(server.kill)
         results = directory / "beside.json"
-        with e2e.perf(directory, "client", left.socket, "--destinations", 1, "--vcs", 0, "--duration", 10,
+        with e2e.perf(directory, "client", left.socket, "--destinations", 1, "--vcs", 0, "--duration", 600,
                       "--bidirectional", "--check", "--drain", 30, "--json", results, prefix=prefixes[0]) as client:
             for daemon, prefix in zip((left, right), prefixes):
                 check_beside(directory, daemon, prefix)
+            client.signal(signal.SIGINT)
             e2e.end_of_load([client], [server])
         assert e2e.check_results(e2e.results_of(results), 1000)
     # The link is the same as before.
@@ -236,9 +239,9 @@ def test_a_check_beside_an_abstract_memif(directory):
 @pytest.mark.long
 def test_a_check_beside_af_packet_under_traffic(directory):
     with links.namespaces(mtu=4000) as (sides, _), contextlib.ExitStack() as stack:
-        daemons = [stack.enter_context(e2e.Daemon(
-            directory, e2e.endpoint_config(directory, side, links.af_packet(interface, 4096)), prefix))
-                   for side, (prefix, interface) in zip(("left", "right"), sides)]
+        daemons = stack.enter_context(e2e.daemons(*(e2e.Daemon(
+            directory, e2e.endpoint_config(directory, side, links.af_packet(interface, 4096)), prefix)
+            for side, (prefix, interface) in zip(("left", "right"), sides))))
         check_under_traffic(directory, *daemons, prefixes=[prefix for prefix, _ in sides])
 
 

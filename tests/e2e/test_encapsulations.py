@@ -51,17 +51,17 @@ def run_pair(directory, devices, encap, tagged, mtu=None, prefixes=((), ()), che
         if mtu:
             config["ports"][0]["mtu_bytes"] = mtu
             config["packing"] = {"limit_bytes": 1024}
-    with e2e.Daemon(directory, configs[0], prefix=prefixes[0]) as left:
-        with e2e.Daemon(directory, configs[1], prefix=prefixes[1]) as right:
-            assert e2e.both_ways(directory, left, right, 1, "--size", 64) > 1000
-            if check:
-                check()
-            for daemon in (left, right):
-                assert daemon.terminate() == 0, daemon.report()
-            a, b = left.counters(), right.counters()
-            assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
-            assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
-            return a, b
+    with e2e.daemons(e2e.Daemon(directory, configs[0], prefix=prefixes[0]),
+                     e2e.Daemon(directory, configs[1], prefix=prefixes[1])) as (left, right):
+        assert e2e.both_ways(directory, left, right, 1, "--size", 64) > 1000
+        if check:
+            check()
+        for daemon in (left, right):
+            assert daemon.terminate() == 0, daemon.report()
+        a, b = left.counters(), right.counters()
+        assert a["tx_commands_total"] == b["rx_commands_total"], (a, b)
+        assert b["tx_commands_total"] == a["rx_commands_total"], (a, b)
+        return a, b
 
 
 @formats
@@ -81,10 +81,11 @@ def test_one_side_speaks_another(directory):
     devices = [e2e.memif_device(directory, role) for role in ("server", "client")]
     configs = [config_of(directory, "left", devices[0], "afh1", False),
                config_of(directory, "right", devices[1], "udp4", False)]
-    with e2e.Daemon(directory, configs[0]) as left, e2e.Daemon(directory, configs[1]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs[0]), e2e.Daemon(directory, configs[1])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
-        with e2e.perf(directory, "client", left.socket, "--destinations", 1, "--duration", 0.5) as run:
+        with e2e.perf(directory, "client", left.socket, "--destinations", 1, "--duration", 0.5,
+                      "--connect_timeout", 2) as run:
             run.expect(4, e2e.TRAFFIC_S)
         assert right.counters()["rx_drop_not_sue_total"] > 0
         assert right.counters()["rx_commands_total"] == 0

@@ -114,8 +114,8 @@ def test_a_peer_that_counts_otherwise(stack, by_default):
             config["transport"] = {"psn_scope": scope}
         elif scope == "vc":
             config["ports"][0]["pfc"] = "software"
-        daemons.append(stack.enter_context(e2e.Daemon(directory, config)))
-    left, right = daemons
+        daemons.append(e2e.Daemon(directory, config))
+    left, right = stack.enter_context(e2e.daemons(*daemons))
     watcher = stack.enter_context(Watcher(directory, left))
     right.wait_for_link()
     with client.Client(right.socket) as sender:

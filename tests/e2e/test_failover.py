@@ -105,8 +105,8 @@ def endpoint(directory, side, planes, ordering):
 def two_endpoints(planes, ordering):
     """Yields (directory, left, right, fabric), with all planes up."""
     with e2e.work_directory() as directory:
-        with e2e.Daemon(directory, endpoint(directory, "left", planes, ordering)) as left, \
-                e2e.Daemon(directory, endpoint(directory, "right", planes, ordering)) as right, \
+        with e2e.daemons(e2e.Daemon(directory, endpoint(directory, "left", planes, ordering)),
+                         e2e.Daemon(directory, endpoint(directory, "right", planes, ordering))) as (left, right), \
                 Fabric(directory, planes) as fabric:
             assert fabric.line() == "ready"
             yield directory, left, right, fabric

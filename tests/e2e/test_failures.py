@@ -32,6 +32,13 @@ def hostile_client(tmp_path_factory):
     return program
 
 
+def wait_for_more(daemon, commands=1000):
+    """Waits until its clients were given so many more."""
+    before = daemon.counters()["rx_commands_total"]
+    e2e.wait_until(lambda: daemon.counters()["rx_commands_total"] >= before + commands, e2e.TRAFFIC_S,
+                   lambda: f"{commands} commands\n{daemon.report()}")
+
+
 @contextlib.contextmanager
 def undisturbed_traffic(directory, left, right):
     """Load on VC 0 and 1 from left to right and back for as long as the block takes, which has to be whole and right at
@@ -44,9 +51,10 @@ def undisturbed_traffic(directory, left, right):
         with e2e.perf(directory, "undisturbed", left.socket, "--destinations", 1, "--vcs", "0,1",
                       "--duration", 3600, "--bidirectional", "--check", "--drain", 30,
                       "--json", file) as load:
-            time.sleep(1)
+            wait_for_more(right)
             yield
-            time.sleep(1)
+            wait_for_more(right)
+            time.sleep(0.3)  # what the block did may have its effect later
             assert load.running(), load.report()
             load.signal(signal.SIGINT)
             load.expect(0, e2e.TRAFFIC_S)
@@ -73,7 +81,7 @@ def kill_receiver(server, sender):
                    "a VC to be full")
 
 
-def rate_of(daemon, seconds=1.5):
+def rate_of(daemon, seconds=0.5):
     """Commands a second that its clients are given."""
     before, began = daemon.counters()["rx_commands_total"], time.monotonic()
     time.sleep(seconds)
@@ -610,16 +618,22 @@ def test_peer_that_sends_garbage_is_ignored():
     with e2e.memif_pair() as (directory, left, right):
         with undisturbed_traffic(directory, left, right):
             stop = threading.Event()
-            thread = threading.Thread(target=_babble, args=(left.socket, stop))
+            answered = []
+            thread = threading.Thread(target=_babble, args=(left.socket, stop, answered))
             thread.start()
-            time.sleep(2)
+            e2e.wait_until(lambda: len(answered) > 100 and malformed(left) > 20, e2e.START_S, "messages that are refused")
             stop.set()
             thread.join()
-        counters = left.counters()
-        assert counters["clients_malformed_total"] + counters["clients_oversized_total"] > 0
+        assert malformed(left) > 20
 
 
-def _babble(path, stop):
+def malformed(daemon):
+    """How many clients were turned away for what they sent."""
+    counters = daemon.counters()
+    return counters["clients_malformed_total"] + counters["clients_oversized_total"]
+
+
+def _babble(path, stop, answered):
     import socket
     while not stop.is_set():
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
@@ -627,6 +641,6 @@ def _babble(path, stop):
                 s.settimeout(1)
                 s.connect(path)
                 s.send(os.urandom(secrets.randbelow(4000) + 1))
-                s.recv(4096)
+                answered.append(s.recv(4096))
             except OSError:
                 pass

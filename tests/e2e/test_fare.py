@@ -51,9 +51,9 @@ class Pair:
     def __init__(self, stack, directory, ordering, bandwidths):
         self.fabric = frr.Fabric(stack, directory, bandwidths)
         prefixes = [("ip", "netns", "exec", name) for name in self.fabric.host_names]
-        self.left, self.right = self.daemons = [
-            stack.enter_context(e2e.Daemon(directory, self.fabric.endpoint(directory, host, ordering), prefix=prefix))
-            for host, prefix in enumerate(prefixes)]
+        self.left, self.right = self.daemons = stack.enter_context(e2e.daemons(*(
+            e2e.Daemon(directory, self.fabric.endpoint(directory, host, ordering), prefix=prefix)
+            for host, prefix in enumerate(prefixes))))
         self.load = Load(stack, directory, self.left, self.right, prefixes)
         for daemon in self.daemons:
             wait_for_planes(daemon, self.fabric.planes)

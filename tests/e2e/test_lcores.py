@@ -63,8 +63,8 @@ def pair(directory, lcores, devices=None, encapsulation="udp4", prefixes=((), ()
 @contextlib.contextmanager
 def run_pair(directory, configs, prefixes=((), ())):
     left, right = configs
-    with e2e.Daemon(directory, left, prefix=prefixes[0]) as left, \
-         e2e.Daemon(directory, right, prefix=prefixes[1]) as right:
+    with e2e.daemons(e2e.Daemon(directory, left, prefix=prefixes[0]),
+                     e2e.Daemon(directory, right, prefix=prefixes[1])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
         yield left, right
@@ -290,8 +290,8 @@ def test_peers_are_learnt_for_all_lcores(directory, as_root, stack):
             for peer in config["peers"]:
                 del peer["ports"][0]["mac"]
             configs.append(config)
-        with e2e.Daemon(directory, configs[0], prefix=prefixes[0]) as left, \
-             e2e.Daemon(directory, configs[1], prefix=prefixes[1]) as right:
+        with e2e.daemons(e2e.Daemon(directory, configs[0], prefix=prefixes[0]),
+                         e2e.Daemon(directory, configs[1], prefix=prefixes[1])) as (left, right):
             for daemon in (left, right):
                 daemon.wait_for_link()
                 e2e.wait_until(

@@ -361,7 +361,7 @@ def test_ping_of_a_peer_that_does_not_agree():
                                                    e2e.memif_device(directory, role)),
                                {"transport": {"psn_scope": scope}})
                    for side, role, scope in (("left", "server", "port"), ("right", "client", "vc"))]
-        left, right = [stack.enter_context(e2e.Daemon(directory, config)) for config in configs]
+        left, right = stack.enter_context(e2e.daemons(*(e2e.Daemon(directory, config) for config in configs)))
         for daemon in (left, right):
             daemon.wait_for_link()
         error = e2e.suedectl(left, "ping", 1, "--count", 1, code=1)

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -17,6 +16,7 @@ import test_metrics
 
 PEER = e2e.BUILD / "tests/memif/memif_peer"
 QUEUES = 2
+FRAMES = 100_000  # that each queue receives at least
 
 needs_testpmd = pytest.mark.skipif(not shutil.which("dpdk-testpmd"), reason="dpdk-testpmd is not installed")
 
@@ -54,8 +54,15 @@ class Pmd:
         return counts
 
 
-def run_peer(role, path, seconds):
-    return subprocess.Popen([PEER, device(role, path), str(QUEUES), str(seconds)], stdout=subprocess.PIPE, text=True)
+class Peer(e2e.Process):
+    """memif_peer. Ends with the block."""
+
+    def __init__(self, directory, role, path):
+        super().__init__(directory, "peer", [PEER, device(role, path), QUEUES, FRAMES])
+
+    def wait_for(self, line):
+        e2e.wait_until(lambda: line in self.stdout().splitlines() or not self.running(), e2e.START_S,
+                       lambda: f"{line}\n{self.report()}")
 
 
 def counters_of(text):
@@ -91,7 +98,7 @@ def check(text, received, sent):
     counters = counters_of(text)
     assert len(counters) == QUEUES
     for queue in counters:
-        assert queue["rx_frames"] > 10_000
+        assert queue["rx_frames"] > FRAMES
         assert queue["rx_bytes"] == 60 * queue["rx_frames"]
         assert not [name for name, value in queue.items() if value and ("bad" in name or "oversize" in name)]
     # Frames that testpmd left in the rings when it stopped.
@@ -104,16 +111,17 @@ def check(text, received, sent):
 @pytest.mark.parametrize("strange", [False, True])
 def test_server(tmp_path, strange):
     path = pathlib.Path(f"/tmp/{tmp_path.name}.sock")
-    with run_peer("server", path, 9) as peer, contextlib.ExitStack() as stack:
-        time.sleep(0.5)
+    with Peer(tmp_path, "server", path) as peer, contextlib.ExitStack() as stack:
+        e2e.wait_until(path.exists, e2e.START_S, peer.report)
         attempts = stack.enter_context(strangers(path)) if strange else [0]
         testpmd = Pmd(tmp_path, "client", path)
-        time.sleep(2.5)
+        peer.wait_for("connected")
         testpmd.tell("start")
-        time.sleep(3)
+        peer.wait_for("busy")
+        e2e.wait_until(lambda: not strange or attempts[0] > 1000, e2e.START_S, "strangers")
         received, sent = testpmd.finish()
-        text = peer.communicate(timeout=20)[0]
-    assert peer.returncode == 0
+        assert peer.terminate() == 0, peer.report()
+    text = peer.stdout()
     assert "connections=1" in text
     check(text, received, sent)
     if strange:
@@ -127,13 +135,14 @@ def test_server(tmp_path, strange):
 @needs_testpmd
 def test_client(tmp_path):
     path = pathlib.Path(f"/tmp/{tmp_path.name}.sock")
-    with run_peer("client", path, 10) as peer:
+    with Peer(tmp_path, "client", path) as peer:
         testpmd = Pmd(tmp_path, "server", path)
-        time.sleep(3.5)
+        peer.wait_for("connected")
         testpmd.tell("start")
-        time.sleep(3)
+        peer.wait_for("busy")
         received, sent = testpmd.finish()
-        text = peer.communicate(timeout=20)[0]
+        assert peer.terminate() == 0, peer.report()
+    text = peer.stdout()
     assert "connections=1" in text
     check(text, received, sent)
 

@@ -370,8 +370,8 @@ def test_a_requester_that_reads_nothing_harms_itself(directory):
     configs = {side: with_a_neighbour(
         e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)), side)
         for side, role in (("left", "server"), ("right", "client"))}
-    with e2e.Daemon(directory, configs["left"]) as left, \
-            e2e.Daemon(directory, configs["right"]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs["left"]),
+                     e2e.Daemon(directory, configs["right"])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
         with memory.Target(right.socket, response_places=256) as target, \

@@ -138,9 +138,13 @@ def test_notices_come_behind_their_octets(served):
 
 def test_a_program_that_takes_no_notices_is_busy():
     with pair(thread=False) as (mem, target, _, _), window(target, 1, 64) as (view, _):
-        sent = 0
-        while mem.wait(mem.put_immediate(1, 1, 0, b"now", sent)) == memory.OK:
-            sent += 1
+        sent, at_once, done = 0, 64, 64
+        while done == at_once:
+            puts = [mem.put_immediate(1, 1, 0, b"now", sent + i) for i in range(at_once)]
+            statuses = [mem.wait(each) for each in puts]
+            done = statuses.count(memory.OK)
+            assert statuses == [memory.OK] * done + [memory.BUSY] * (at_once - done)
+            sent += done
         assert sent >= 1024
         assert mem.wait(mem.put_immediate(1, 1, 0, b"not", sent)) == memory.BUSY
         assert view[:3] == b"now"
@@ -148,6 +152,7 @@ def test_a_program_that_takes_no_notices_is_busy():
         taken = []
         while len(taken) < sent:
             taken += [notice[4] for notice in target.take()]
+            time.sleep(0.0001)
         assert taken == list(range(sent))
         assert mem.wait(mem.put_immediate(1, 1, 0, b"now", 7)) == memory.OK
 
@@ -471,7 +476,7 @@ def test_several_planes(directory):
     configs = {side: with_second_instances(e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)))
                for side, role in (("left", "server"), ("right", "client"))}
     planes = {side: [(own, 0), (own, 1)] for own, side in enumerate(("left", "right"))}
-    with e2e.Daemon(directory, configs["left"]) as left, e2e.Daemon(directory, configs["right"]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs["left"]), e2e.Daemon(directory, configs["right"])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
         with memory.Target(right.socket, thread=False, planes=planes["right"]) as target, \
@@ -523,8 +528,8 @@ def test_a_requester_that_reads_nothing_harms_itself(directory):
     configs = {side: with_a_neighbour(
         e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)), side)
         for side, role in (("left", "server"), ("right", "client"))}
-    with e2e.Daemon(directory, configs["left"]) as left, \
-            e2e.Daemon(directory, configs["right"]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs["left"]),
+                     e2e.Daemon(directory, configs["right"])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
         with memory.Target(right.socket, thread=False) as target, \

@@ -87,7 +87,8 @@ def boards(change=None, crossed=False, **fields):
             config = board(directory, side, crossed=crossed and side == "right", **fields)
             if change:
                 config = change(side, config)
-            daemons.append(stack.enter_context(e2e.Daemon(directory, config)))
+            daemons.append(e2e.Daemon(directory, config))
+        stack.enter_context(e2e.daemons(*daemons))
         for daemon in daemons:
             daemon.wait_for_link()
         yield directory, *daemons

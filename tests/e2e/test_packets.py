@@ -56,8 +56,8 @@ def tap_pair():
     with e2e.work_directory() as directory, two_namespaces() as (near, far):
         config = tap_config(directory, "left", "server")
         config["peers"].append({"xpu": 9, "ports": [{"port": "p0", "ip": e2e.ip_of(9)}]})
-        with e2e.Daemon(directory, config, prefix=near) as left, \
-             e2e.Daemon(directory, tap_config(directory, "right", "client"), prefix=far) as right:
+        with e2e.daemons(e2e.Daemon(directory, config, prefix=near),
+                         e2e.Daemon(directory, tap_config(directory, "right", "client"), prefix=far)) as (left, right):
             for daemon in (left, right):
                 daemon.wait_for_link()
             yield directory, (left, near), (right, far)
@@ -326,8 +326,8 @@ def test_neighbours_of_udp6(may_tap, directory):
     with two_namespaces() as (near, far):
         if not pathlib.Path("/proc/net/if_inet6").exists():
             pytest.skip("no IPv6 here")
-        with e2e.Daemon(directory, configs[0], prefix=near) as left, \
-             e2e.Daemon(directory, configs[1], prefix=far) as right:
+        with e2e.daemons(e2e.Daemon(directory, configs[0], prefix=near),
+                         e2e.Daemon(directory, configs[1], prefix=far)) as (left, right):
             wait_until_learnt(left, right)
             run(near, "ping", "-6", "-c", 2, "-i", 0.2, "-W", 10, "fd53:5545::2")
             assert e2e.both_ways(directory, left, right, 0.3) > 0

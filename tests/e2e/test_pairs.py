@@ -178,8 +178,8 @@ def test_features_work_together(row):
     with e2e.work_directory() as directory, contextlib.ExitStack() as stack:
         keys = Keys(directory)
         key_file = keys.write("both", secret_line(1, keys.secret))
-        left, right = (stack.enter_context(e2e.Daemon(directory, _config(row, directory, side, key_file)))
-                       for side in ("left", "right"))
+        left, right = stack.enter_context(e2e.daemons(*(
+            e2e.Daemon(directory, _config(row, directory, side, key_file)) for side in ("left", "right"))))
         _wait_for_link(row, left, right)
         _load(stack, directory, left, right)
         _operate_memory(row, left, right)

@@ -76,7 +76,7 @@ def pair():
             e2e.endpoint_config(directory, "right", e2e.memif_device(directory, "client")))
         left["classes"] = CLASSES
         left["transport"] = {"psn_scope": "vc"}  # the default of the end with pfc
-        with e2e.Daemon(directory, left) as one, e2e.Daemon(directory, right) as other:
+        with e2e.daemons(e2e.Daemon(directory, left), e2e.Daemon(directory, right)) as (one, other):
             for daemon in (one, other):
                 daemon.wait_for_link()
             yield one, other

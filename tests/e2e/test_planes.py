@@ -133,7 +133,7 @@ def test_planes_in_another_order_and_with_other_encapsulations(directory, orderi
         if side == "right":
             near.reverse()
         configs.append(config)
-    with e2e.Daemon(directory, configs[0]) as left, e2e.Daemon(directory, configs[1]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs[0]), e2e.Daemon(directory, configs[1])) as (left, right):
         assert e2e.both_ways(directory, left, right, 0.5) > 1000
         rows = wait_for_planes(left, 4)
         assert {plane: row["peer_plane"] for plane, row in rows.items()} == {0: 3, 1: 2, 2: 1, 3: 0}
@@ -152,7 +152,7 @@ def test_a_peer_that_some_planes_lead_to(directory):
     del left_config["peers"][0]["ports"][1]
     left_config["management"]["http_address"] = "127.0.0.1:0"
     right_config = e2e.endpoint_config(directory, "right", e2e.memif_device(directory, "client"))
-    with e2e.Daemon(directory, left_config) as left, e2e.Daemon(directory, right_config) as right:
+    with e2e.daemons(e2e.Daemon(directory, left_config), e2e.Daemon(directory, right_config)) as (left, right):
         assert "no peer is reached through port p1" in left.stderr()
         right.wait_for_link()
         server = e2e.perf_server(directory, right, "0")
@@ -458,8 +458,8 @@ def veth_planes(directory, ordering, arguments="", changes=None, **port_keys):
             for port in config["ports"]:
                 port.update({"mtu_bytes": 2200, **port_keys})
             configs.append(e2e.changed(config, changes or {}))
-        with e2e.Daemon(directory, configs[0], prefix=prefixes[0]) as left, \
-             e2e.Daemon(directory, configs[1], prefix=prefixes[1]) as right:
+        with e2e.daemons(e2e.Daemon(directory, configs[0], prefix=prefixes[0]),
+                         e2e.Daemon(directory, configs[1], prefix=prefixes[1])) as (left, right):
             yield left, right, prefixes, names, interfaces
 
 

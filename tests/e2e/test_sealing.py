@@ -60,7 +60,8 @@ def pair(sealings=("required", "required"), changes=None, lines=None, **section)
                 else:
                     config["ports"][0]["device"] = config["ports"][0]["device"].replace(
                         "bsize=2112", "bsize=2304")
-                daemons.append(stack.enter_context(e2e.Daemon(directory, config)))
+                daemons.append(e2e.Daemon(directory, config))
+            stack.enter_context(e2e.daemons(*daemons))
             for daemon in daemons:
                 daemon.wait_for_link()
             yield directory, keys, *daemons
@@ -112,7 +113,8 @@ def test_encapsulations(encapsulation):
                     for at in (place, peer):
                         at.pop("ip")
                         at.pop("mac", None)
-                daemons.append(stack.enter_context(e2e.Daemon(directory, sealed(config, path))))
+                daemons.append(e2e.Daemon(directory, sealed(config, path)))
+            stack.enter_context(e2e.daemons(*daemons))
             assert e2e.both_ways(directory, *daemons, 0.5) > 0
             assert keys_of(daemons[0])["sealed"]
             e2e.check_ends(*daemons, NEVER)

@@ -55,7 +55,8 @@ class Ends:
             config["ports"][0]["mtu_bytes"] = middles.MTU
             # An end that waits for a CPU is not dead.
             config["transport"] = {"rto_initial_us": 20000, "rto_min_us": 20000, "max_tries": 100}
-            self.daemons.append(stack.enter_context(e2e.Daemon(self.directory, config, prefix)))
+            self.daemons.append(e2e.Daemon(self.directory, config, prefix))
+        stack.enter_context(e2e.daemons(*self.daemons))
         self.load = None
         self.begin_load()
 

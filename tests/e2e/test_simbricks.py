@@ -170,10 +170,10 @@ def test_command_line(directory, arguments, code, text):
 @contextlib.contextmanager
 def tap_daemons(directory, names):
     """Daemons with a port at a TAP device each."""
-    with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(e2e.Daemon(directory, e2e.changed(
+    with e2e.daemons(*(e2e.Daemon(directory, e2e.changed(
             e2e.endpoint_config(directory, side, "net_af_packet0,iface=sb0"), {"packing": {"limit_bytes": 1024}}),
-            ["ip", "netns", "exec", name])) for side, name in zip(("left", "right"), names)]
+            ["ip", "netns", "exec", name]) for side, name in zip(("left", "right"), names))) as daemons:
+        yield daemons
 
 
 def test_a_simulated_network(as_root, directory):

@@ -177,8 +177,8 @@ def test_multicast_is_complete_when_all_have_it(directory):
     configs = {side: with_two_receivers(
         e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)), side)
         for side, role in (("left", "server"), ("right", "client"))}
-    with e2e.Daemon(directory, configs["left"]) as left, \
-            e2e.Daemon(directory, configs["right"]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs["left"]),
+                     e2e.Daemon(directory, configs["right"])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
         with sockets.Sockets(left.socket) as one, \
@@ -275,8 +275,8 @@ def test_a_sender_that_ignores_credit_is_refused(directory):
     configs = {side: with_a_neighbour(
         e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)), side)
         for side, role in (("left", "server"), ("right", "client"))}
-    with e2e.Daemon(directory, configs["left"]) as left, \
-            e2e.Daemon(directory, configs["right"]) as right:
+    with e2e.daemons(e2e.Daemon(directory, configs["left"]),
+                     e2e.Daemon(directory, configs["right"])) as (left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
         with sockets.Sockets(right.socket) as other, \

@@ -115,7 +115,7 @@ def test_a_daemon_that_dies_and_comes_back():
                                       "udp4") for xpu in range(2)]
         arguments = ("--mode", "workload", "--ranks", "0,1", "--check", "--connect_timeout", 60,
                      "--iterations", 5)
-        with switched.Switch(directory, config) as switch, e2e.Daemon(directory, halves[0]) as left:
+        with e2e.daemons(switched.Switch(directory, config), e2e.Daemon(directory, halves[0])) as (switch, left):
             for attempt in range(2):
                 with e2e.Daemon(directory, halves[1]) as right:
                     switch.wait_for_link()

@@ -177,7 +177,7 @@ def test_mutated_frames_do_not_disturb_good_traffic(directory):
         config["ports"][2]["pfc"] = "on"
         config["ports"].insert(0, config["ports"].pop())  # whose device wants the longest buffers
         endpoints = switched.with_peers(switched.endpoint_config(directory, [0, 1], "udp4"), [0, 1], "udp4")
-        with switched.Switch(directory, config) as switch, e2e.Daemon(directory, endpoints) as daemon:
+        with e2e.daemons(switched.Switch(directory, config), e2e.Daemon(directory, endpoints)) as (switch, daemon):
             switch.wait_for_link()
             daemon.wait_for_link()
             stop, sent = threading.Event(), [0]

@@ -46,7 +46,7 @@ def test_tagged_ports_with_large_pdus():
             config = e2e.changed(e2e.endpoint_config(directory, side, device), changes)
             config["ports"][0].update(mtu_bytes=4136, vlan={"vid": 100})
             configs.append(config)
-        with e2e.Daemon(directory, configs[0]) as left, e2e.Daemon(directory, configs[1]) as right:
+        with e2e.daemons(e2e.Daemon(directory, configs[0]), e2e.Daemon(directory, configs[1])) as (left, right):
             assert e2e.both_ways(directory, left, right, 1) > 1000
             check_counters(left, right)
 
@@ -199,7 +199,7 @@ def test_veth_both_ways_on_all_vcs(directory, as_root, limit_bytes):
             config["ports"][0]["mtu_bytes"] = mtu
             configs.append(e2e.changed(config, {"packing": {"limit_bytes": limit_bytes}}))
         prefixes = (ends[0][0], ends[1][0])
-        with e2e.Daemon(directory, configs[0], prefix=prefixes[0]) as left:
-            with e2e.Daemon(directory, configs[1], prefix=prefixes[1]) as right:
-                assert e2e.both_ways(directory, left, right, 2, "--size", 64) > 1000
-                check_counters(left, right)
+        with e2e.daemons(e2e.Daemon(directory, configs[0], prefix=prefixes[0]),
+                         e2e.Daemon(directory, configs[1], prefix=prefixes[1])) as (left, right):
+            assert e2e.both_ways(directory, left, right, 2, "--size", 64) > 1000
+            check_counters(left, right)

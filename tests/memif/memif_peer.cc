@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One end of a memif without EAL, for tests against other implementations:
-// memif_peer DEVICE QUEUES SECONDS sends each frame back on its queue, and prints what it saw.
+// memif_peer DEVICE QUEUES FRAMES sends each frame back on its queue until it gets SIGTERM, and
+// prints what it saw. Says when it is connected, and when each queue has received more than FRAMES
+// frames.
+#include <signal.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +23,17 @@ int64_t NowNs() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-int Run(const DeviceOptions& options, int64_t duration_ns) {
+volatile sig_atomic_t ended = 0;
+
+void End(int) { ended = 1; }
+
+void Say(const char* line) {
+  std::puts(line);
+  std::fflush(stdout);
+}
+
+int Run(const DeviceOptions& options, uint64_t frames_of_each) {
+  signal(SIGTERM, End);
   auto opened = Device::Open(options);
   if (!opened.ok()) {
     std::fprintf(stderr, "%s\n", opened.status().ToString().c_str());
@@ -29,15 +43,25 @@ int Run(const DeviceOptions& options, int64_t duration_ns) {
   FramePool pool(256);
   uint64_t connections = 0;
   bool up = false;
+  bool busy = false;
   int64_t polled_ns = 0;
-  const int64_t end_ns = NowNs() + duration_ns;
-  for (int64_t now_ns = NowNs(); now_ns < end_ns; now_ns = NowNs()) {
+  while (!ended) {
+    const int64_t now_ns = NowNs();
     if (now_ns - polled_ns > 5'000'000) {
       polled_ns = now_ns;
       device.Poll(now_ns);
       if (device.up() != up) {
         up = !up;
         connections += up ? 1 : 0;
+        if (up) Say("connected");
+      }
+      uint64_t least = UINT64_MAX;
+      for (uint32_t q = 0; q < device.queues(); ++q) {
+        least = std::min<uint64_t>(least, device.queue(q).counters().rx_frames.Get());
+      }
+      if (!busy && least > frames_of_each) {
+        busy = true;
+        Say("busy");
       }
     }
     for (uint32_t q = 0; q < device.queues(); ++q) {
@@ -74,11 +98,11 @@ int Run(const DeviceOptions& options, int64_t duration_ns) {
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: memif_peer DEVICE QUEUES SECONDS\n");
+    std::fprintf(stderr, "usage: memif_peer DEVICE QUEUES FRAMES\n");
     return 2;
   }
   suede::memif::DeviceOptions options = suede::memif::ParseDevice(argv[1]);
   options.name = "peer";
   options.queues = static_cast<uint16_t>(std::atoi(argv[2]));
-  return suede::memif::Run(options, std::atoll(argv[3]) * 1'000'000'000);
+  return suede::memif::Run(options, std::strtoull(argv[3], nullptr, 10));
 }
