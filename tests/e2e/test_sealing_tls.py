@@ -121,9 +121,8 @@ def pair(certify=None, changes=None, **section):
                 changes[own] if isinstance(changes, list) else changes or {})
             paths = (certify(authority, directory) if certify and side == "right" else
                      authority.certify(side, [f"suede:0:{own}"]))
-            daemons.append(e2e.Daemon(directory, tls_config(
-                config, listen[own], listen[1 - own], authority, paths, **section)))
-        stack.enter_context(e2e.daemons(*daemons))
+            daemons.append(stack.enter_context(e2e.Daemon(directory, tls_config(
+                config, listen[own], listen[1 - own], authority, paths, **section))))
         for daemon in daemons:
             daemon.wait_for_link()
         yield Ends(directory, authority, *daemons, listen)
