@@ -120,6 +120,7 @@ fabric::SwitchParams RouterParamsOf(const Config& config, uint32_t device) {
                             .centre = true,
                             .level = fabric::LevelRule::kFirst});
   }
+  params.seed = uint64_t{*mesh::Encode({.device = config.devices[device].device})} + 1;
   params.buffer_bytes = config.mesh.buffer_kb * 1024;
   params.buffer_bytes += static_cast<uint32_t>(CreditBytes(params));
   return params;

@@ -20,6 +20,8 @@ Output::Output(const SwitchParams& params, uint32_t port, SharedBuffer& buffer,
       scheduler_(params),
       pauses_(params.ports[port].pfc, params.ports[port].rate_bps),
       random_(params.seed ^ (uint64_t{port} + 1) << 32) {
+  if (params.forwarding == Forwarding::kMesh)
+    patience_ -= static_cast<int64_t>(random_.Below(kPatience / 8));
   for (uint32_t queue = 0; queue < params.queue_count(); ++queue) {
     needs_[queue].link_vc = static_cast<uint8_t>(queue);
     if (params.of_class[params.ClassOfQueue(queue)].max_wait != Duration::zero()) {
@@ -166,7 +168,7 @@ WaitCause Output::CauseOf(uint32_t queue) const {
     const auto queue = static_cast<uint32_t>(std::countr_zero(left));
     const FrameNote& note = NoteOfFrame(queues_[queue].head());
     const Duration waits = now - note.at;
-    if (waits <= params_.of_class[note.traffic_class].max_wait) continue;
+    if (waits <= params_.of_class[note.traffic_class].max_wait * patience_ / kPatience) continue;
     counters_[note.traffic_class].Add(SwitchClassCounter::kAgeDrop);
     too_old_ = {.count = too_old_.count + 1,
                 .destination = note.destination,

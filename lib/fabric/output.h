@@ -89,6 +89,8 @@ class Output {
   QueueMask stormy() const { return pauses_.stormy() | starved_; }
 
  private:
+  static constexpr int64_t kPatience = 4096;
+
   WaitCause CauseOf(uint32_t queue) const;
   void Mark(Frame* frame, const FrameView& view, uint32_t depth);
   Frame* Take(uint32_t queue);
@@ -123,6 +125,10 @@ class Output {
   std::span<CreditReceiver* const> inputs_;
   Time now_{};           // of the last Update
   QueueMask aging_ = 0;  // queues whose frames may become too old
+  // Part of the max wait after which frames are dropped, of kPatience. Ports of devices differ:
+  // those whose queues wait for each other in a circle would drop all frames of it at once, and
+  // again when these were sent again at once.
+  int64_t patience_ = kPatience;
   DropNote too_old_;
   ClassScheduler scheduler_;
   PfcReceiver pauses_;
