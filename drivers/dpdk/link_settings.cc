@@ -19,7 +19,7 @@ namespace internal {
 namespace {
 
 // Speeds of full duplex that DPDK knows, in Mbit/s.
-constexpr std::array<uint32_t, 14> kSpeeds = {10,    100,   1000,  2500,   5000,   10000,  20000,
+constexpr std::array<uint32_t, 14> kSpeeds = {10,    100,   1000,  2500,  5000,   10000,  20000,
                                               25000, 40000, 50000, 56000, 100000, 200000, 400000};
 
 uint32_t BitOf(uint32_t mbps) { return rte_eth_speed_bitflag(mbps, RTE_ETH_LINK_FULL_DUPLEX); }
@@ -93,8 +93,8 @@ absl::Status PortOpener::SetFec() {
   const int count = rte_eth_fec_get_capability(port_->id_, speeds.data(), speeds.size());
   uint32_t capable = 0;
   for (int i = 0; i < std::min<int>(count, speeds.size()); ++i) capable |= speeds[i].capa;
-  return absl::FailedPreconditionError(absl::StrCat(
-      Failed(what, error).message(), "; the device has ", internal::FecText(capable)));
+  return absl::FailedPreconditionError(
+      absl::StrCat(Failed(what, error).message(), "; the device has ", internal::FecText(capable)));
 }
 
 void DpdkPort::ReadFec() {
