@@ -140,7 +140,7 @@ std::vector<PortView> Management::Ports() {
                    .admin_up = endpoint_->administration().port_up(static_cast<uint32_t>(p)),
                    .link_up = link.up,
                    .speed_bps = link.speed_bps,
-                   .fec = std::string(device.fec() ? NameOf(*device.fec()) : ""),
+                   .fec = std::string(NameOf(device.fec())),
                    .pool_frames = device.pool_frames(),
                    .pool_free = device.FreeFrames(),
                    .lcores = std::move(cpus),

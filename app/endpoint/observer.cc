@@ -123,9 +123,8 @@ void Observer::AddPorts() {
     page_.NewSample("port_link_up", labels, [p = cells.port] { return uint64_t{p->link().up}; });
     page_.NewSample("port_speed_bytes_per_second", labels,
                     [p = cells.port] { return p->link().speed_bps / 8; });
-    page_.NewSample("port_fec", labels, [p = cells.port] {
-      return p->fec() ? static_cast<uint64_t>(*p->fec()) + 1 : 0;
-    });
+    page_.NewSample("port_fec", labels,
+                    [p = cells.port] { return static_cast<uint64_t>(p->fec()); });
     cells.pool_free = page_.NewSample("port_pool_free_frames", labels,
                                       [p = cells.port] { return uint64_t{p->FreeFrames()}; });
     Set(page_.NewCell("port_pool_frames", labels), port->pool_frames());

@@ -353,20 +353,14 @@ void SharePool(const Config& config, PortOptions& options) {
   options.pool_frames = static_cast<uint32_t>(frames);
 }
 
-std::optional<FecMode> FecOf(PortConfig::Fec fec) {
-  switch (fec) {
-    case PortConfig::Fec::kDevice:
-      return std::nullopt;
-    case PortConfig::Fec::kOff:
-      return FecMode::kOff;
-    case PortConfig::Fec::kAuto:
-      return FecMode::kAuto;
-    case PortConfig::Fec::kBaser:
-      return FecMode::kBaser;
-    case PortConfig::Fec::kRs:
-      return FecMode::kRs;
-  }
-  return std::nullopt;
+// The modes of both have one order.
+FecMode FecOf(PortConfig::Fec fec) {
+  static_assert(static_cast<FecMode>(PortConfig::Fec::kDevice) == FecMode::kNone &&
+                static_cast<FecMode>(PortConfig::Fec::kOff) == FecMode::kOff &&
+                static_cast<FecMode>(PortConfig::Fec::kAuto) == FecMode::kAuto &&
+                static_cast<FecMode>(PortConfig::Fec::kBaser) == FecMode::kBaser &&
+                static_cast<FecMode>(PortConfig::Fec::kRs) == FecMode::kRs);
+  return static_cast<FecMode>(fec);
 }
 
 }  // namespace

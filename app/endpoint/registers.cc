@@ -204,7 +204,7 @@ uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
     case RegisterFact::kPortSpeed:
       return port().link().speed_bps;
     case RegisterFact::kPortFec:
-      return port().fec() ? static_cast<uint64_t>(*port().fec()) + 1 : 0;
+      return static_cast<uint64_t>(port().fec());
     case RegisterFact::kPortMac:
       return MacNumber(config().ports[index].mac.value_or(port().mac()));
     case RegisterFact::kPortPoolFrames:

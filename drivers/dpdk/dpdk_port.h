@@ -31,12 +31,13 @@ class Device;
 
 // Forward error correction of a device's link (IEEE 802.3).
 enum class FecMode : uint8_t {
+  kNone,  // no setting, or not known
   kOff,
   kAuto,   // as the two ends negotiate
   kBaser,  // clause 74
   kRs,     // clauses 91, 108, 134
 };
-// Returns "off", "auto", "baser" or "rs".
+// Returns "", "off", "auto", "baser" or "rs".
 std::string_view NameOf(FecMode mode);
 
 // Priority flow control of a device (docs/pfc.md).
@@ -80,7 +81,7 @@ struct PortOptions {
   std::optional<DevicePfc> pfc;  // none: the device's setting remains
   std::vector<uint32_t> link_speeds_gbps{};  // empty: all that the device has
   bool autoneg = true;                       // false: with one speed
-  std::optional<FecMode> fec{};              // none: the device's setting remains
+  FecMode fec = FecMode::kNone;              // kNone: the device's setting remains
 };
 
 // Returns the max number of frames in the mempool caches of `lcores` lcores.
@@ -160,8 +161,8 @@ class DpdkPort final : public TappedPort {
   const std::string& driver() const { return driver_; }
   std::array<uint8_t, 6> mac() const { return mac_; }
   Steering steering() const { return steering_; }
-  // Returns the FEC in use since the link came up; nullopt: its driver does not report it.
-  std::optional<FecMode> fec() const { return fec_; }
+  // Returns the FEC in use since the link came up; kNone: its driver does not report it.
+  FecMode fec() const { return fec_; }
   int numa_node() const { return numa_node_; }
   uint32_t pool_frames() const { return pool_frames_; }
   // Settings that the device rejected but that the port can do without; for the log.
@@ -194,7 +195,7 @@ class DpdkPort final : public TappedPort {
   Steering steering_ = Steering::kOneQueue;
   bool open_ = false;
   bool is_tapped_ = false;
-  std::optional<FecMode> fec_;
+  FecMode fec_ = FecMode::kNone;
   uint64_t link_of_fec_ = 0;  // link_ when fec_ was read
   bool link_events_ = false;
   PortStats stats_base_, stats_last_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 #include <vector>
 
@@ -74,15 +73,15 @@ std::string FecText(uint32_t capable) {
 }  // namespace internal
 
 std::string_view NameOf(FecMode mode) {
-  constexpr std::array<std::string_view, 4> kNames = {"off", "auto", "baser", "rs"};
+  constexpr std::array<std::string_view, 5> kNames = {"", "off", "auto", "baser", "rs"};
   return kNames[static_cast<size_t>(mode)];
 }
 
 absl::Status PortOpener::SetFec() {
-  if (!options_.fec) return absl::OkStatus();
-  const int error = rte_eth_fec_set(port_->id_, internal::BitOf(*options_.fec));
+  if (options_.fec == FecMode::kNone) return absl::OkStatus();
+  const int error = rte_eth_fec_set(port_->id_, internal::BitOf(options_.fec));
   if (error == 0) return absl::OkStatus();
-  const std::string what = absl::StrCat("fec: ", std::string(NameOf(*options_.fec)));
+  const std::string what = absl::StrCat("fec: ", std::string(NameOf(options_.fec)));
   if (error == -ENOTSUP) {
     internal::TakeEalErrors();
     return absl::FailedPreconditionError(
@@ -99,7 +98,7 @@ absl::Status PortOpener::SetFec() {
 
 void DpdkPort::ReadFec() {
   uint32_t bits = 0;
-  fec_.reset();
+  fec_ = FecMode::kNone;
   if (rte_eth_fec_get(id_, &bits) != 0) return;
   for (const auto& [mode, bit] : internal::kModes) {
     if ((bits & bit) != 0) fec_ = mode;

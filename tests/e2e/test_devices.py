@@ -119,7 +119,6 @@ def test_fanout_groups_do_not_meet(directory):
 
 # Sends over the loopback interface until it is ended, and says that it does.
 FLOOD = """
-import signal
 import socket
 sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 print("begun", flush=True)
