@@ -74,15 +74,18 @@ std::vector<MetricRow> FabricMetricRows(std::string_view prefix, std::string_vie
   return rows;
 }
 
+MetricLabels LabelsOfClass(MetricLabels labels, uint32_t traffic_class) {
+  labels.emplace_back("class", absl::StrCat(traffic_class));
+  return labels;
+}
+
 void AddFabricMetrics(MetricsPage& page, std::string_view prefix, const MetricLabels& labels,
                       const fabric::SwitchPort& port, uint32_t classes) {
   AddCounters<SwitchPortCounter>(page, prefix, labels, SwitchPortRows(), port.counters());
   for (; classes != 0; classes &= classes - 1) {
     const auto traffic_class = static_cast<uint32_t>(std::countr_zero(classes));
-    MetricLabels of_class = labels;
-    of_class.emplace_back("class", absl::StrCat(traffic_class));
-    AddCounters<SwitchClassCounter>(page, prefix, of_class, SwitchClassRows(),
-                                    port.counters(traffic_class));
+    AddCounters<SwitchClassCounter>(page, prefix, LabelsOfClass(labels, traffic_class),
+                                    SwitchClassRows(), port.counters(traffic_class));
   }
 }
 

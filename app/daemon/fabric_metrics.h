@@ -3,6 +3,7 @@
 #ifndef SUEDE_APP_DAEMON_FABRIC_METRICS_H_
 #define SUEDE_APP_DAEMON_FABRIC_METRICS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ FabricMetricName FabricMetricNameOf(std::string_view prefix, std::string_view co
 
 // `labels`: those of a port, "port" or "device port".
 std::vector<MetricRow> FabricMetricRows(std::string_view prefix, std::string_view labels);
+
+// Returns the labels of a class of a port that `labels` names.
+MetricLabels LabelsOfClass(MetricLabels labels, uint32_t traffic_class);
 
 // Adds the series of a port, which `labels` names, and of its `classes`, a bit each. The port must
 // outlive the page's last reader.

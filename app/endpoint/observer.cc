@@ -191,8 +191,7 @@ void Observer::AddQueues(const MetricLabels& labels, const RouterPortReport& rep
                          uint32_t classes) {
   for (; classes != 0; classes &= classes - 1) {
     const auto traffic_class = static_cast<uint32_t>(std::countr_zero(classes));
-    MetricLabels of_class = labels;
-    of_class.emplace_back("class", absl::StrCat(traffic_class));
+    const MetricLabels of_class = LabelsOfClass(labels, traffic_class);
     page_.NewSample("device_queue_frames", of_class, [&report, traffic_class] {
       return uint64_t{report.queue(traffic_class).frames};
     });

@@ -57,8 +57,7 @@ void SwitchObserver::AddPort(uint32_t port) {
     AddMemifMetrics(page_, "switch_", labels, memif);
   }
   for (uint32_t c = 0; c < kClasses; ++c) {
-    MetricLabels of_class = labels;
-    of_class.emplace_back("class", absl::StrCat(c));
+    const MetricLabels of_class = LabelsOfClass(labels, c);
     const size_t queue = size_t{port} * kClasses + c;
     const auto add = [&](std::string_view name, auto field, CellUnit unit = CellUnit::kPlain) {
       return page_.NewSample(
