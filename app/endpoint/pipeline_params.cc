@@ -115,9 +115,7 @@ namespace {
 
 LinkParams LinkOf(const Config& config, const PortConfig& port, const MacAddress& mac) {
   LinkParams link = LinkParamsOf(config.llr, port.llr, port.link_ether_type, mac);
-  link.class_rule = {.afh2 = TraitsOf(port.encapsulation).forwarding_bits != 0 &&
-                             port.encapsulation >= PortConfig::Encapsulation::kAfh2,
-                     .pcp_first = port.pfc_class == PortConfig::PfcClass::kPcp};
+  link.class_rule = ClassRuleFor(RulesOf(port), port.pfc_class == PortConfig::PfcClass::kPcp);
   if (port.cbfc == OnOff::kOff) return link;
   link.credit = OfferOf(CreditGrantOf(config, port));
   link.credit_times = config.cbfc;

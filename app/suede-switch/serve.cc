@@ -232,6 +232,7 @@ SwitchManagementOptions OptionsOf(SwitchNode& node, const std::string& file) {
       }};
   std::error_code error;
   options.config_file = std::filesystem::absolute(file, error).string();
+  for (const SwitchGroupConfig& group : config.groups) options.groups.push_back(group.name);
   for (uint32_t p = 0; p < config.ports.size(); ++p) {
     const DpdkPort& port = *node.ports()[p];
     options.ports.push_back({.name = port.name(),

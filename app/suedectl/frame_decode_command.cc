@@ -42,7 +42,10 @@ std::string EtherTypes() {
   std::string text;
   uint16_t first = 0;
   for (const EncapTraits& traits : kEncapTraits) {
-    if (traits.addresses != AddressKind::kForwarding || traits.ether_type == first) continue;
+    if (traits.addresses != AddressKind::kForwarding || traits.ether_type == 0 ||
+        traits.ether_type == first) {
+      continue;
+    }
     char type[8];
     std::snprintf(type, sizeof type, "0x%04x", traits.ether_type);
     if (first != 0) StrAppend(&text, "; ", traits.name, " ");
@@ -118,6 +121,9 @@ absl::StatusOr<DecodeOptions> TakeDecodeOptions(std::span<const std::string_view
   absl::Status status = TakeNumber("--udp_port", udp_port, 1, &options.rules.udp_port);
   status.Update(TakeNumber("--ether_type", ether_type, 0x600, &options.rules.ether_type));
   if (!status.ok()) return status;
+  if (EtherTypeOf(*known, options.rules.ether_type) == 0) {
+    return WrongValue("--ether_type", ether_type, StrCat("a number: ", encap, " has no usual one"));
+  }
   if (options.rules.ether_type == kTypeTag) {
     return WrongValue("--ether_type", ether_type, "another; that is a tag's");
   }

@@ -102,6 +102,9 @@ absl::Status Check(const FrameDescription& d, const ReliabilityHeader& rh, const
     return Wrong("xpuid: ", rh.xpuid, ", but src_fwd says ", spec.source.low % kMaxXpus,
                  " in its low 10 bits");
   }
+  if (EtherTypeOf(d.encap, spec.ether_type) == 0) {
+    return Wrong("ether_type: ", EncapName(d.encap), " has no usual one, give it");
+  }
   if (spec.ether_type == kTypeTag) return Wrong("ether_type: ", spec.ether_type, " is a tag's");
   if (!d.trailing.empty() && !TraitsOf(d.encap).has_length) {
     return Wrong("trailing: ", EncapName(d.encap), " has no length, the R-CRC ends the frame");

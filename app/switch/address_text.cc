@@ -71,7 +71,7 @@ absl::StatusOr<NetAddress> KeyOf(std::string_view text, uint32_t vid,
     if ((*mac >> 40 & 1) != 0) return Refusal(text, "the address of one station, not a group's");
     return ForwardingTable::MacKey(*mac, static_cast<uint16_t>(vid));
   }
-  if (forwarding == fabric::Forwarding::kMac)
+  if (forwarding != fabric::Forwarding::kIp)
     return Refusal(text, "a MAC address: 02:00:00:00:00:01");
   const std::optional<NetAddress> ip = IpKeyIn(std::string(text));
   if (!ip) return Refusal(text, "a MAC, IPv4 or IPv6 address");

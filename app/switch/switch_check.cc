@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "base/text.h"
 #include "config/config_checks.h"
@@ -157,7 +159,68 @@ Status CheckBuffer(const ConfigDraft& draft, const SwitchConfig& config) {
 }
 
 bool ForwardsByMac(const SwitchConfig& config) {
-  return config.root.forwarding == Forwarding::kMac || config.root.forwarding == Forwarding::kIp;
+  return config.root.forwarding != Forwarding::kAfh1 && config.root.forwarding != Forwarding::kAfh2;
+}
+
+// Returns the number of the port of this name; nullopt: there is none.
+std::optional<uint16_t> FindPort(const SwitchConfig& config, std::string_view name) {
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    if (config.ports[i].name == name) return static_cast<uint16_t>(i);
+  }
+  return std::nullopt;
+}
+
+Status CheckEsun(const ConfigDraft& draft, const SwitchConfig& config) {
+  const bool by_esun = config.root.forwarding == Forwarding::kEsun;
+  if (by_esun && !config.root.esun_ether_type) {
+    return draft.Error("forwarding",
+                       "ESUN frames have no usual EtherType; add esun_ether_type, such as 0x88B5 "
+                       "of experiments, as the endpoints have it");
+  }
+  if (!by_esun && config.root.esun_ether_type) {
+    return draft.Error(
+        "esun_ether_type",
+        "the switch does not read ESUN headers; write forwarding: esun, or remove it");
+  }
+  if (by_esun && config.classes.pcp_first == OnOff::kOn) {
+    return draft.Error("classes.pcp_first",
+                       "the CoS of ESUN frames comes before their PCP; remove it");
+  }
+  if (by_esun && !config.trim.dscps.empty()) {
+    return draft.Error("trim.dscps",
+                       "ESUN frames have no length, so they cannot be trimmed; "
+                       "remove it");
+  }
+  return OkStatus();
+}
+
+Status CheckGroups(const ConfigDraft& draft, SwitchConfig& config) {
+  std::set<std::string_view> names;
+  for (const SwitchPortConfig& port : config.ports) names.insert(port.name);
+  for (size_t i = 0; i < config.groups.size(); ++i) {
+    SwitchGroupConfig& group = config.groups[i];
+    const std::string path = Entry("groups", i);
+    if (!names.insert(group.name).second) {
+      return draft.Error(path + ".name", StrCat("a port or group has the name ", Quoted(group.name),
+                                                " already; use another"));
+    }
+    if (group.ports.empty() || group.ports.size() > fabric::kMaxGroupPorts) {
+      return draft.Error(path + ".ports",
+                         StrCat(group.ports.size(), " ports; name 1 to ", fabric::kMaxGroupPorts));
+    }
+    for (const std::string& name : group.ports) {
+      const std::optional<uint16_t> port = FindPort(config, name);
+      if (!port) {
+        return draft.Error(path + ".ports",
+                           StrCat("there is no port ", Quoted(name), "; add it to ports"));
+      }
+      if (std::ranges::find(group.port_numbers, *port) != group.port_numbers.end()) {
+        return draft.Error(path + ".ports", StrCat(Quoted(name), " is there twice; remove one"));
+      }
+      group.port_numbers.push_back(*port);
+    }
+  }
+  return OkStatus();
 }
 
 Status CheckImpairment(const ConfigDraft& draft, const SwitchConfig& config,
@@ -241,13 +304,17 @@ Status CheckAddress(const ConfigDraft& draft, const SwitchConfig& config,
     return draft.Error(path + ".forwarding_address",
                        "AFH Gen 1 has 16 bits of it; use at most 65535");
   }
-  const auto port = std::find_if(config.ports.begin(), config.ports.end(),
-                                 [&](const auto& one) { return one.name == address.port; });
-  if (port == config.ports.end()) {
+  if (const std::optional<uint16_t> port = FindPort(config, address.port)) {
+    address.port_number = *port;
+    return OkStatus();
+  }
+  const auto group = std::ranges::find(config.groups, address.port, &SwitchGroupConfig::name);
+  if (group == config.groups.end()) {
     return draft.Error(path + ".port",
                        StrCat("there is no port ", Quoted(address.port), "; add it to ports"));
   }
-  address.port_number = static_cast<uint32_t>(port - config.ports.begin());
+  address.port_number =
+      static_cast<uint16_t>(fabric::kFirstGroup + (group - config.groups.begin()));
   return OkStatus();
 }
 
@@ -307,7 +374,9 @@ uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
 Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft, SwitchConfig& config) {
   if (Status s = CheckCommon(machine, draft, config); !s.ok()) return s;
   if (Status s = CheckClasses(draft, config); !s.ok()) return s;
+  if (Status s = CheckEsun(draft, config); !s.ok()) return s;
   if (Status s = CheckPorts(draft, config); !s.ok()) return s;
+  if (Status s = CheckGroups(draft, config); !s.ok()) return s;
   if (Status s = CheckCredit(draft, config); !s.ok()) return s;
   if (Status s = CheckBuffer(draft, config); !s.ok()) return s;
   for (size_t i = 0; i < config.addresses.size(); ++i) {

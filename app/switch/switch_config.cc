@@ -6,6 +6,7 @@
 #include "config/config_draft.h"
 #include "config/config_dump.h"
 #include "config/config_reader.h"
+#include "fabric/params.h"
 #include "switch/switch_check.h"
 
 namespace suede {
@@ -29,6 +30,7 @@ class SwitchReader {
         reader_.ReadSection(root, "pfc", config_.pfc) &&
         reader_.ReadSection(root, "llr", config_.llr) &&
         reader_.ReadSection(root, "cbfc", config_.cbfc) && ReadPorts(root) &&
+        reader_.ReadList(root, "", "groups", 0, fabric::kMaxGroups, config_.groups) &&
         reader_.ReadList(root, "", "addresses", 0, kMaxAddresses, config_.addresses) &&
         reader_.ReadSection(root, "management", config_.management) &&
         reader_.ReadSection(root, "log", config_.log);
@@ -40,7 +42,7 @@ class SwitchReader {
     if (!reader_.CheckVersion(root)) return false;
     return reader_.ReadFields(root, "",
                               {"eal", "lcores", "table", "buffer", "classes", "trim", "pfc", "llr",
-                               "cbfc", "ports", "addresses", "management", "log"},
+                               "cbfc", "ports", "groups", "addresses", "management", "log"},
                               config_.root);
   }
 
@@ -139,6 +141,7 @@ std::string DumpSwitchConfig(const SwitchConfig& config) {
   AppendSection("llr", config.llr, out);
   AppendSection("cbfc", config.cbfc, out);
   AppendPorts(config, out);
+  AppendList("groups", config.groups, "", out);
   AppendList("addresses", config.addresses, "", out);
   AppendSection("management", config.management, out);
   AppendSection("log", config.log, out);

@@ -21,12 +21,13 @@ namespace suede {
 struct ConfigKey;
 
 struct SwitchRoot {
-  enum class Forwarding : uint8_t { kMac, kAfh1, kAfh2, kIp };
+  enum class Forwarding : uint8_t { kMac, kAfh1, kAfh2, kIp, kEsun };
   enum class Unknown : uint8_t { kFlood, kDrop };
   uint32_t version = 1;
   std::string name;
   uint32_t seed = 1;
   Forwarding forwarding = Forwarding::kMac;
+  std::optional<uint16_t> esun_ether_type;  // with kEsun
   OnOff learning = OnOff::kOn;
   Unknown unknown = Unknown::kFlood;
 };
@@ -128,6 +129,13 @@ struct SwitchPortConfig {
   SwitchImpairConfig impair_out;
 };
 
+// Ports that share the flows to an address.
+struct SwitchGroupConfig {
+  std::string name;
+  std::vector<std::string> ports;
+  std::vector<uint16_t> port_numbers;  // not a key
+};
+
 // A configured entry of the forwarding table.
 struct SwitchAddressConfig {
   std::optional<MacAddress> mac;
@@ -135,7 +143,7 @@ struct SwitchAddressConfig {
   std::optional<uint32_t> forwarding_address;
   std::optional<std::string> ip;
   std::string port;
-  uint32_t port_number = 0;  // not a key
+  uint16_t port_number = 0;  // of a port or a group (fabric/params.h); not a key
 };
 
 struct SwitchConfig {
@@ -152,6 +160,7 @@ struct SwitchConfig {
   SwitchPfcConfig pfc;
   LlrConfig llr;
   CbfcConfig cbfc;
+  std::vector<SwitchGroupConfig> groups;
   std::vector<SwitchAddressConfig> addresses;
   ManagementConfig management;
   LogConfig log;

@@ -10,6 +10,7 @@ namespace {
 using config_key::Between;
 using config_key::Hex;
 using config_key::Key;
+using config_key::kNoDefault;
 using config_key::kRequired;
 using config_key::Microseconds;
 using config_key::Name;
@@ -18,7 +19,7 @@ constexpr ValueLimits kTrafficClass = Between(0, 7);
 constexpr ValueLimits kShare = Between(0, 1);
 constexpr ValueLimits kGbps = Between(0, 3200);
 
-constexpr std::string_view kForwardings[] = {"mac", "afh1", "afh2", "ip"};
+constexpr std::string_view kForwardings[] = {"mac", "afh1", "afh2", "ip", "esun"};
 constexpr std::string_view kUnknowns[] = {"flood", "drop"};
 
 constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
@@ -32,9 +33,14 @@ constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
                            "Seed of everything that is drawn: ECN marks and impairments."),
     Key<&SwitchRoot::forwarding>("forwarding", "", {},
                                  "The addresses by which frames are forwarded."),
+    Key<&SwitchRoot::esun_ether_type>("esun_ether_type", "", Hex(0x0600, 0xffff),
+                                      "EtherType of ESUN frames, with forwarding esun.",
+                                      kNoDefault),
     Key<&SwitchRoot::learning>("learning", "", {},
-                               "Whether sources are learnt (afh2 never learns)."),
-    Key<&SwitchRoot::unknown>("unknown", "", {}, "Fate of frames to an unknown destination."),
+                               "Whether sources are learnt (afh2 and esun never learn)."),
+    Key<&SwitchRoot::unknown>(
+        "unknown", "", {},
+        "Fate of frames to an unknown destination, with esun also of those to all or to a group."),
 };
 
 constexpr ConfigField<SwitchTable> kTable[] = {
@@ -199,8 +205,14 @@ constexpr ConfigField<SwitchPortConfig> kPort[] = {
         "hairpin", "", {}, "Frames may leave by their own port, for several XPUs behind one port."),
 };
 
+constexpr ConfigField<SwitchGroupConfig> kGroup[] = {
+    Key<&SwitchGroupConfig::name>("name", "", Name(32), "Name of the group, which no port has.",
+                                  kRequired),
+    Key<&SwitchGroupConfig::ports>("ports", "", {}, "Names of its ports, 1 to 64.", kRequired),
+};
+
 constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
-    Key<&SwitchAddressConfig::mac>("mac", "", {}, "A MAC address; with forwarding mac or ip.",
+    Key<&SwitchAddressConfig::mac>("mac", "", {}, "A MAC address; with forwarding mac, ip or esun.",
                                    {.shown_default = "none"}),
     Key<&SwitchAddressConfig::vlan>("vlan", "", Between(0, 4094), "Its VLAN; 0: untagged."),
     Key<&SwitchAddressConfig::forwarding_address>(
@@ -209,8 +221,8 @@ constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
     Key<&SwitchAddressConfig::ip>("ip", "", Between(1, 64),
                                   "An IPv4 or IPv6 address of a host; with forwarding ip.",
                                   {.shown_default = "none"}),
-    Key<&SwitchAddressConfig::port>("port", "", Name(32), "Name of the port that leads there.",
-                                    kRequired),
+    Key<&SwitchAddressConfig::port>("port", "", Name(32),
+                                    "Name of the port, or the group, that leads there.", kRequired),
 };
 
 }  // namespace
@@ -229,6 +241,7 @@ SUEDE_CONFIG_SECTION(SwitchTrimConfig, kTrim)
 SUEDE_CONFIG_SECTION(SwitchPfcConfig, kPfc)
 SUEDE_CONFIG_SECTION(SwitchImpairConfig, kImpair)
 SUEDE_CONFIG_SECTION(SwitchPortConfig, kPort)
+SUEDE_CONFIG_SECTION(SwitchGroupConfig, kGroup)
 SUEDE_CONFIG_SECTION(SwitchAddressConfig, kAddress)
 
 const std::vector<ConfigKey>& SwitchConfigKeys() {
@@ -255,6 +268,10 @@ const std::vector<ConfigKey>& SwitchConfigKeys() {
     keys.Add("ports[].impair_in", "Faults of the link towards the switch.", SwitchImpairConfig{});
     keys.AddSection("ports[].impair_out",
                     "Faults of the link from the switch, with the same keys.");
+    keys.AddList(
+        "groups",
+        "List of groups of ports: each flow to an address of a group leaves by one of them.",
+        SwitchGroupConfig{});
     keys.AddList("addresses", "List of configured entries of the forwarding table.",
                  SwitchAddressConfig{});
     keys.Add("management", "How the switch is monitored and controlled.", ManagementConfig{});

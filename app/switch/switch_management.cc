@@ -49,6 +49,7 @@ SwitchManagement::SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch*
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     ports_[p].in = the_switch->port(p).in().params();
     ports_[p].out = the_switch->port(p).out().params();
+    ports_[p].reported_down = the_switch->port(p).is_down();
   }
 }
 
@@ -58,6 +59,21 @@ absl::StatusOr<uint32_t> SwitchManagement::Find(std::string_view port) const {
   }
   return absl::NotFoundError(
       absl::StrCat("there is no port ", std::string(port), "; ports.list names them"));
+}
+
+absl::StatusOr<uint16_t> SwitchManagement::FindOutput(std::string_view name) const {
+  const auto group = std::ranges::find(options_.groups, name);
+  if (group != options_.groups.end()) {
+    return static_cast<uint16_t>(fabric::kFirstGroup + (group - options_.groups.begin()));
+  }
+  const absl::StatusOr<uint32_t> port = Find(name);
+  if (!port.ok()) return port.status();
+  return static_cast<uint16_t>(*port);
+}
+
+const std::string& SwitchManagement::NameOfOutput(uint16_t number) const {
+  return number >= fabric::kFirstGroup ? options_.groups[number - fabric::kFirstGroup]
+                                       : options_.ports[number].name;
 }
 
 // ---- Counters.
@@ -238,11 +254,11 @@ Question<absl::Status> SwitchManagement::ResetHighWater() {
 
 Question<absl::Status> SwitchManagement::AddAddress(std::string_view address, uint32_t vid,
                                                     std::string_view port) {
-  const absl::StatusOr<uint32_t> at = Find(port);
+  const absl::StatusOr<uint16_t> at = FindOutput(port);
   const absl::StatusOr<NetAddress> key = KeyOf(address, vid, switch_->params().forwarding);
   const absl::Status wrong = !at.ok() ? at.status() : key.status();
   if (!wrong.ok()) return [wrong] { return std::optional(wrong); };
-  return Change(switch_request::AddAddress{.key = *key, .port = static_cast<uint16_t>(*at)},
+  return Change(switch_request::AddAddress{.key = *key, .port = *at},
                 [](const SwitchTicket& ticket) {
                   return ticket.answer<switch_request::AddAddress>().added
                              ? absl::OkStatus()
@@ -271,9 +287,7 @@ Question<absl::Status> SwitchManagement::FlushAddresses(std::string_view port) {
 // ---- Impairments.
 
 std::vector<ImpairView> SwitchManagement::Impairments() {
-  const fabric::Forwarding forwarding = switch_->params().forwarding;
-  const bool by_mac =
-      forwarding == fabric::Forwarding::kMac || forwarding == fabric::Forwarding::kIp;
+  const bool by_mac = fabric::IsByMac(switch_->params().forwarding);
   std::vector<ImpairView> all;
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     for (const bool out : {false, true}) {

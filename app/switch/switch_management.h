@@ -45,6 +45,7 @@ struct SwitchManagementOptions {
   uint32_t max_clients = 32;
   std::string config_file;             // used at the start; empty: none
   std::vector<SwitchPortFacts> ports;  // in the order of SwitchParams::ports
+  std::vector<std::string> groups;     // names, in the order of SwitchParams::groups
   // Returns a port's link state, as last reported by its device. Control thread.
   std::function<SwitchLink(uint32_t port)> link;
   // Returns a port's memif; null: the port has none. Empty: no port has one.
@@ -120,6 +121,9 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
   SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch* the_switch, Logger* logger,
                    SwitchManagementOptions options);
   absl::StatusOr<uint32_t> Find(std::string_view port) const;
+  // Returns the number of a port or a group in the forwarding table, and the name of a number.
+  absl::StatusOr<uint16_t> FindOutput(std::string_view name) const;
+  const std::string& NameOfOutput(uint16_t number) const;
   // Submits a request to the lcore once; `done` converts its reply.
   Question<absl::Status> Change(SwitchRequest request,
                                 std::function<absl::Status(const SwitchTicket&)> done = nullptr);

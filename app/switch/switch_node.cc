@@ -63,8 +63,7 @@ absl::Status SwitchNode::Build() {
   }
   switch_ = std::make_unique<fabric::Switch>(params);
   for (const SwitchAddressConfig& address : config_.addresses) {
-    if (switch_->table().AddStatic(AddressKeyOf(address),
-                                   static_cast<uint16_t>(address.port_number))) {
+    if (switch_->table().AddStatic(AddressKeyOf(address), address.port_number)) {
       continue;
     }
     return absl::InvalidArgumentError(
@@ -79,6 +78,7 @@ absl::Status SwitchNode::Build() {
     const SwitchPortConfig& port = config_.ports[p];
     switch_->port(p).in().Set(ImpairmentOf(port.impair_in));
     switch_->port(p).out().Set(ImpairmentOf(port.impair_out));
+    switch_->SetDown(p, true);  // until its link is up
     Port* const device = &ports_[p]->pair();
     if (port.lcore == 0) {
       switching_->AddPort(device, nullptr);

@@ -130,9 +130,7 @@ void SwitchObserver::RaiseDrops(EventKind kind, uint32_t port, const fabric::Dro
   if (drop.count == reported->count) return;
   const uint64_t count = drop.count - reported->count;
   *reported = {.count = drop.count, .pause = kRepliesPerSecond};
-  const fabric::Forwarding forwarding = switch_->params().forwarding;
-  const bool by_mac =
-      forwarding == fabric::Forwarding::kMac || forwarding == fabric::Forwarding::kIp;
+  const bool by_mac = fabric::IsByMac(switch_->params().forwarding);
   management_->Events().Raise(
       kind, DropEventValues(kind, {.port = management_->options().ports[port].name,
                                    .destination = by_mac ? MacText(drop.destination)

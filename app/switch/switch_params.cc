@@ -26,6 +26,8 @@ fabric::Forwarding ForwardingOf(SwitchRoot::Forwarding forwarding) {
       return fabric::Forwarding::kAfh2;
     case SwitchRoot::Forwarding::kIp:
       return fabric::Forwarding::kIp;
+    case SwitchRoot::Forwarding::kEsun:
+      return fabric::Forwarding::kEsun;
     case SwitchRoot::Forwarding::kMac:
       break;
   }
@@ -83,6 +85,7 @@ fabric::ClassMap ClassesOf(const SwitchConfig& config) {
 
 fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
   fabric::SwitchParams params{.forwarding = ForwardingOf(config.root.forwarding),
+                              .esun_ether_type = config.root.esun_ether_type.value_or(0),
                               .learns = config.root.learning == OnOff::kOn,
                               .floods = config.root.unknown == SwitchRoot::Unknown::kFlood,
                               .addresses = config.table.addresses,
@@ -92,6 +95,7 @@ fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
                               .cell_bytes = config.buffer.cell_bytes,
                               .classes = ClassesOf(config),
                               .seed = config.root.seed};
+  for (const SwitchGroupConfig& group : config.groups) params.groups.push_back(group.port_numbers);
   for (const SwitchClassConfig& one : config.of_class) {
     params.of_class[one.traffic_class] = ClassOf(config, one);
   }

@@ -127,9 +127,9 @@ Question<absl::StatusOr<SwitchAddressesView>> SwitchManagement::Addresses(
   Page page(query.from, query.limit);
   page.is_static = query.configured;
   if (!query.port.empty()) {
-    const absl::StatusOr<uint32_t> port = Find(query.port);
+    const absl::StatusOr<uint16_t> port = FindOutput(query.port);
     if (!port.ok()) return [wrong = port.status()]() -> Result { return wrong; };
-    page.port = static_cast<uint16_t>(*port);
+    page.port = *port;
   }
   auto question = std::make_shared<RetryingQuery<Page>>(mailbox_, std::move(page));
   return [this, question]() -> Result {
@@ -142,7 +142,7 @@ Question<absl::StatusOr<SwitchAddressesView>> SwitchManagement::Addresses(
       SwitchAddressView address{.address = KeyText(row.key, kind),
                                 .kind = NameOf(kind),
                                 .vid = {},
-                                .port = options_.ports[row.port].name,
+                                .port = NameOfOutput(row.port),
                                 .configured = row.is_static};
       if (kind == ForwardingTable::KeyKind::kMac) address.vid = ForwardingTable::VidOf(row.key);
       if (!row.is_static) address.age_ns = (answer->now - row.seen).count();

@@ -371,7 +371,8 @@ uint64_t SimNetwork::frames_lost() const {
 // Returns the frame's class bit; 0 with a cable, as its devices pause no class.
 fabric::ClassMask SimNetwork::ClassBitOf(const Frame& frame) const {
   if (is_cable_) return 0;
-  const auto view = fabric::ViewFrame(params_.forwarding, frame.data, frame.length);
+  const auto view =
+      fabric::ViewFrame(params_.forwarding, frame.data, frame.length, params_.esun_ether_type);
   return static_cast<fabric::ClassMask>(1u << switch_->ClassOf(&frame, view));
 }
 

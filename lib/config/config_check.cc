@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "base/device_string.h"
@@ -144,8 +145,14 @@ constexpr OtherEtherType kOtherEtherTypes[] = {
 
 Status CheckEtherType(const ConfigDraft& draft, PortConfig& port, const std::string& path) {
   if (!kForwarded.Has(port.encapsulation)) return OkStatus();
-  const uint16_t usual = TraitsOf(port.encapsulation).ether_type;
-  if (port.ether_type == 0) port.ether_type = usual;
+  const uint16_t usual = EtherTypeOf(Encapsulation::kAfh1, TraitsOf(port.encapsulation).ether_type);
+  port.ether_type = EtherTypeOf(port.encapsulation, port.ether_type);
+  if (port.ether_type == 0) {
+    return draft.Error(path + ".encapsulation",
+                       StrCat(NameOf(port.encapsulation),
+                              " frames have no usual EtherType; add ether_type, such as ",
+                              FormatEtherType(usual), " of experiments"));
+  }
   for (const OtherEtherType& other : kOtherEtherTypes) {
     if (port.ether_type != other.value) continue;
     return draft.Error(path + ".ether_type",
@@ -161,6 +168,26 @@ Status CheckSession(const ConfigDraft& draft, const PortConfig& port, const std:
   if (port.session <= max) return OkStatus();
   return draft.Error(path + ".session", StrCat(port.session, " does not fit the field of ",
                                                NameOf(port.encapsulation), "; use 0 to ", max));
+}
+
+// Checks the hop limit, and fills in the largest one where the header has no room for the usual.
+Status CheckHopLimit(const ConfigDraft& draft, PortConfig& port, const std::string& path) {
+  const uint8_t limit = HopLimitIn(port.encapsulation, port.hop_limit);
+  if (!kWithHopLimit.Has(port.encapsulation) || port.hop_limit == limit) return OkStatus();
+  const bool is_given = draft.Has(path + ".hop_limit");
+  const uint8_t given = std::exchange(port.hop_limit, limit);
+  if (!is_given) return OkStatus();
+  return draft.Error(path + ".hop_limit", StrCat(given, " does not fit the field of ",
+                                                 NameOf(port.encapsulation), "; use 1 to ", limit));
+}
+
+// Checks that both ends derive the same class from a frame.
+Status CheckPfcClass(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
+  if (port.encapsulation != Encapsulation::kEsun || port.pfc_class != PortConfig::PfcClass::kPcp) {
+    return OkStatus();
+  }
+  return draft.Error(path + ".pfc_class",
+                     "the CoS of esun frames comes before their PCP; remove pfc_class");
 }
 
 Status CheckTag(const ConfigDraft& draft, const PortConfig& port, const std::string& path) {
@@ -286,6 +313,8 @@ Status CheckPorts(ConfigDraft& draft) {
     if (Status s = CheckFrameRoom(draft, i, FrameBytesAt(port)); !s.ok()) return s;
     if (Status s = CheckEtherType(draft, port, path); !s.ok()) return s;
     if (Status s = CheckSession(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckHopLimit(draft, port, path); !s.ok()) return s;
+    if (Status s = CheckPfcClass(draft, port, path); !s.ok()) return s;
     if (Status s = CheckTag(draft, port, path); !s.ok()) return s;
     if (Status s = CheckQueues(draft, port, path); !s.ok()) return s;
     if (Status s = CheckLinkSettings(draft, port, path); !s.ok()) return s;

@@ -42,7 +42,7 @@ void WarnOfUnsent(ConfigDraft& draft, std::string_view key, ValueOf value_of,
 // Whether the PCP determines the class of the port's frames.
 bool GoesByPcp(const PortConfig& port) {
   const bool by_pcp =
-      port.pfc_class == PortConfig::PfcClass::kPcp || !TraitsOf(port.encapsulation).has_class;
+      port.pfc_class == PortConfig::PfcClass::kPcp || TraitsOf(port.encapsulation).class_bits == 0;
   return port.vid.has_value() && by_pcp;
 }
 
@@ -51,11 +51,11 @@ bool GoesByPcp(const PortConfig& port) {
 template <class Class>
 uint32_t PfcClassAt(const PortConfig& port, const Class& c) {
   if (GoesByPcp(port)) return c.pcp;
-  return TraitsOf(port.encapsulation).has_class ? c.dscp / 8u : 0;
+  return TraitsOf(port.encapsulation).class_bits != 0 ? c.dscp / 8u : 0;
 }
 
 bool HasClasses(const PortConfig& port) {
-  return GoesByPcp(port) || TraitsOf(port.encapsulation).has_class;
+  return GoesByPcp(port) || TraitsOf(port.encapsulation).class_bits != 0;
 }
 
 std::string KeyOfControl(const ConfigDraft& draft, size_t p) {
@@ -156,6 +156,26 @@ void WarnOfOvertaking(ConfigDraft& draft) {
   }
 }
 
+// Warns of DSCPs that frames have no room for.
+void WarnOfShortened(ConfigDraft& draft) {
+  const ClassesConfig classes = draft.config.classes;
+  const auto warn = [&](const std::string& path, uint32_t dscp) {
+    if (dscp % 8 == 0) return;
+    Warn(draft, path,
+         StrCat(dscp, " is sent as ", dscp / 8 * 8,
+                ", because the CoS of esun frames is a DSCP in steps of 8; use 0, 8, ... 56"));
+  };
+  if (std::ranges::none_of(draft.config.ports, [](const PortConfig& port) {
+        return TraitsOf(port.encapsulation).class_bits == 3;
+      })) {
+    return;
+  }
+  for (size_t vc = 0; vc < classes.vc.size(); ++vc) {
+    warn(StrCat(Entry("classes.vc", vc), ".dscp"), classes.vc[vc].dscp);
+  }
+  warn("classes.ack.dscp", classes.ack.dscp);
+}
+
 }  // namespace
 
 ClassesConfig ClassesOfControlledPorts() {
@@ -189,6 +209,7 @@ void FillClasses(ConfigDraft& draft) {
 
 void WarnOfClasses(ConfigDraft& draft) {
   WarnOfShared(draft);
+  WarnOfShortened(draft);
   WarnOfOvertaking(draft);
   bool tagged = false;
   bool can_be_tagged = false;
@@ -197,7 +218,7 @@ void WarnOfClasses(ConfigDraft& draft) {
     const EncapTraits& traits = TraitsOf(port.encapsulation);
     tagged |= port.vid.has_value();
     can_be_tagged |= traits.can_be_tagged;
-    has_dscp |= traits.has_class;
+    has_dscp |= traits.class_bits != 0;
   }
   if (!tagged) {
     WarnOfUnsent(
@@ -207,8 +228,8 @@ void WarnOfClasses(ConfigDraft& draft) {
                              : ExpandTraits("remove it, as {untagged} have no tags")));
   }
   if (has_dscp) return;
-  const EncapsulationSet roomy =
-      EncapsWith([](const EncapTraits& t) { return t.has_class && t.macs == MacKind::kPrefixed; });
+  const EncapsulationSet roomy = EncapsWith(
+      [](const EncapTraits& t) { return t.class_bits == 6 && t.macs == MacKind::kPrefixed; });
   const std::string no_room =
       StrCat(ExpandTraits("{classless} frames have no room for it, so it is not sent; use "),
              "encapsulation ", JoinNames(roomy), ", or remove it");

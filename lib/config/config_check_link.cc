@@ -116,6 +116,7 @@ Status CheckLinks(const ConfigDraft& draft) {
     if (Status s = CheckPairs(draft, p); !s.ok()) return s;
     if (port.cbfc == OnOff::kOff || IsOfCable(draft.config, p)) continue;
     if (TraitsOf(port.encapsulation).forwarding_bits != 0 &&
+        !kWithoutEtherType.Has(port.encapsulation) &&
         port.ether_type != TraitsOf(port.encapsulation).ether_type) {
       return draft.Error(
           path + ".ether_type",

@@ -51,10 +51,12 @@ std::string Overheads() {
   return JoinNames(std::vector<std::string_view>(parts.begin(), parts.end()));
 }
 
-// Returns "X, or Y PREPOSITION NAMES": the most frequent number first.
+// Returns "X, or Y PREPOSITION NAMES" for the encapsulations of `set`: the most frequent number
+// first.
 template <class NumberOf, class Format>
-std::string OrExceptions(NumberOf number_of, Format format, std::string_view preposition) {
-  auto groups = GroupBy(kForwarded, number_of);
+std::string OrExceptions(const EncapsulationSet& set, NumberOf number_of, Format format,
+                         std::string_view preposition) {
+  auto groups = GroupBy(set, number_of);
   std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
     return NamesIn(a.second).size() > NamesIn(b.second).size();
   });
@@ -72,7 +74,8 @@ std::string Entropies() {
   for (const std::string_view name : NamesIn(kWithSession)) {
     const Encapsulation e = *ParseEncap(name);
     if (kUdp.Has(e)) continue;
-    StrAppend(&text, text.empty() ? "entropy of " : ", of ", name);
+    const bool by_label = e == Encapsulation::kEsun;
+    StrAppend(&text, text.empty() ? "" : ", ", by_label ? "flow label of " : "entropy of ", name);
     if (MaxSession(e) != 65535) StrAppend(&text, " (up to ", MaxSession(e), ")");
   }
   return text;
@@ -84,14 +87,24 @@ std::string ValueOf(std::string_view name) {
   if (name == "overheads") return Overheads();
   if (name == "entropies") return Entropies();
   if (name == "ether_types") {
-    return OrExceptions([](Encapsulation e) { return uint32_t{TraitsOf(e).ether_type}; },
-                        [](uint32_t type) { return FormatEtherType(static_cast<uint16_t>(type)); },
-                        " for ");
+    const EncapsulationSet with_default = EncapsWith([](const EncapTraits& t) {
+      return t.addresses == AddressKind::kForwarding && t.ether_type != 0;
+    });
+    return StrCat(
+        OrExceptions(
+            with_default, [](Encapsulation e) { return uint32_t{TraitsOf(e).ether_type}; },
+            [](uint32_t type) { return FormatEtherType(static_cast<uint16_t>(type)); }, " for "),
+        "; none for ", And(kWithoutEtherType));
   }
   if (name == "forwarding_bits") {
-    return OrExceptions([](Encapsulation e) { return uint32_t{TraitsOf(e).forwarding_bits}; },
-                        [](uint32_t bits) { return StrCat(bits, bits == 16 ? " bits" : ""); },
-                        " with ");
+    return OrExceptions(
+        kForwarded, [](Encapsulation e) { return uint32_t{TraitsOf(e).forwarding_bits}; },
+        [](uint32_t bits) { return StrCat(bits, bits == 16 ? " bits" : ""); }, " with ");
+  }
+  if (name == "hop_limits") {
+    return OrExceptions(
+        kWithHopLimit, [](Encapsulation e) { return HopLimitIn(e, kDefaultHopLimit); },
+        [](uint32_t limit) { return StrCat(limit); }, " for ");
   }
   if (name == "untagged") return And(kUntagged);
   if (name == "classless") return And(kWithoutClass);

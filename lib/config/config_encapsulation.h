@@ -25,13 +25,13 @@ inline constexpr EncapsulationSet kPrefixed =
 inline constexpr EncapsulationSet kWithSession =
     EncapsWith([](const EncapTraits& t) { return t.sessions > 1; });
 inline constexpr EncapsulationSet kWithHopLimit =
-    EncapsWith([](const EncapTraits& t) { return t.has_hop_limit; });
+    EncapsWith([](const EncapTraits& t) { return t.max_hop_limit != 0; });
 inline constexpr EncapsulationSet kUntagged =
     EncapsWith([](const EncapTraits& t) { return !t.can_be_tagged; });
 inline constexpr EncapsulationSet kWithoutClass =
-    EncapsWith([](const EncapTraits& t) { return !t.has_class; });
+    EncapsWith([](const EncapTraits& t) { return t.class_bits == 0; });
 inline constexpr EncapsulationSet kTrimmable =
-    EncapsWith([](const EncapTraits& t) { return t.has_class && t.has_length; });
+    EncapsWith([](const EncapTraits& t) { return t.class_bits == 6 && t.has_length; });
 inline constexpr EncapsulationSet kAnyEncapsulation = kEveryEncap;
 
 // Returns the bytes of a frame behind the Ethernet header and its tag that are not commands:

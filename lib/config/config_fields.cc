@@ -98,7 +98,8 @@ constexpr ConfigField<PortConfig> kPort[] = {
         "hop_limit", "", Between(1, 255),
         "TTL, hop limit or hop count of sent frames: one more than the switches that they may "
         "pass.",
-        {.only = kWithHopLimit,
+        {.shown_default = "{hop_limits}",
+         .only = kWithHopLimit,
          .otherwise = "leave it out: frames have none; for several hops use afh2"}),
     Key<&PortConfig::rx_descriptors>("rx_descriptors", "", Between(64, 32768),
                                      "Descriptors of each receive queue."),

@@ -69,9 +69,7 @@ class ForwardingTable : public AddressTable {
   static constexpr uint64_t kMacKind = uint64_t{0xff} << 56;   // prefixes that no host address has:
   static constexpr uint64_t kIpv4Kind = uint64_t{0xfe} << 56;  // of IPv6 groups and link-local
                                                                // addresses
-  bool is_by_mac() const {
-    return forwarding_ == Forwarding::kMac || forwarding_ == Forwarding::kIp;
-  }
+  bool is_by_mac() const { return IsByMac(forwarding_); }
 
   const Forwarding forwarding_;
   const uint32_t ports_;

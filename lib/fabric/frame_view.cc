@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/frame_view.h"
 
+#include "fabric/random.h"
+#include "wire/encap/esun.h"
+#include "wire/udp.h"
+
 namespace suede::fabric {
 namespace {
 
@@ -19,10 +23,16 @@ constexpr uint32_t kIpv4Checksum = 10;
 constexpr uint32_t kIpv6HopLimit = 7;
 constexpr uint32_t kShimDs = 1;
 constexpr uint32_t kShimHopLimit = 2;
+constexpr uint32_t kShimEntropy = 4;
+constexpr uint32_t kAfh2Entropy = 7;
+constexpr uint8_t kIpv4Start = 0x45;  // without options
+constexpr uint16_t kIpv4Fragment = 0x3fff;
 
 constexpr uint8_t kAfh2Compressed = 0x80;
 constexpr uint8_t kAfh2Fixed = 0x7e;  // bits that identify the header of AFH Gen 2
 constexpr uint8_t kAfh2Group = 0x01;
+
+uint64_t Mix(uint64_t word) { return Random(word).Next(); }
 
 uint64_t LoadMac(const uint8_t* at) { return uint64_t{LoadBe16(at)} << 32 | LoadBe32(at + 2); }
 
@@ -85,6 +95,14 @@ FrameView ViewAfh2(Forwarding forwarding, const uint8_t* frame, uint32_t bytes) 
   return view;
 }
 
+// Finds the ESUN header of a frame, behind `at` bytes.
+ViewError ViewEsun(FrameView& view, const uint8_t* frame, uint32_t bytes, uint32_t at) {
+  if (bytes < at + esun::kBytes) return ViewError::kRunt;
+  view.network_at = static_cast<uint8_t>(at);
+  view.network = NetworkHeader::kEsun;
+  return esun::RevisionOf(frame + at) == esun::kRevision ? ViewError::kNone : ViewError::kRevision;
+}
+
 uint32_t HopLimitAt(const FrameView& view) {
   switch (view.network) {
     case NetworkHeader::kIpv4:
@@ -100,7 +118,8 @@ uint32_t HopLimitAt(const FrameView& view) {
 
 }  // namespace
 
-FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes) {
+FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes,
+                    uint16_t esun_ether_type) {
   if (IsByAfh2(forwarding)) return ViewAfh2(forwarding, frame, bytes);
   FrameView view;
   const uint32_t l2 = EthernetBytes(frame, bytes);
@@ -119,6 +138,11 @@ FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes)
   }
   if ((view.destination & kLinkLocalMask) == kLinkLocal) {
     view.error = ViewError::kLinkLocal;
+    return view;
+  }
+  if (forwarding == Forwarding::kEsun) {
+    view.error =
+        view.ether_type == esun_ether_type ? ViewEsun(view, frame, bytes, l2) : ViewError::kForeign;
     return view;
   }
   view.error = ViewNetwork(view, frame, bytes, l2);
@@ -144,6 +168,8 @@ uint8_t FrameView::ds_byte(const uint8_t* frame) const {
       return frame[network_at + kShimDs];
     case NetworkHeader::kAfh2:
       return frame[kAfh2Ds];
+    case NetworkHeader::kEsun:
+      return esun::DsOf(frame + network_at);
     case NetworkHeader::kNone:
       break;
   }
@@ -168,6 +194,9 @@ void FrameView::set_ds_byte(uint8_t* frame, uint8_t value) const {
     case NetworkHeader::kAfh2:
       frame[kAfh2Ds] = value;
       return;
+    case NetworkHeader::kEsun:
+      esun::SetDs(header, value);
+      return;
     case NetworkHeader::kNone:
       return;
   }
@@ -178,9 +207,16 @@ bool FrameView::has_hop_limit(const uint8_t* frame) const {
   return network != NetworkHeader::kNone;
 }
 
-uint8_t FrameView::hop_limit(const uint8_t* frame) const { return frame[HopLimitAt(*this)]; }
+uint8_t FrameView::hop_limit(const uint8_t* frame) const {
+  if (network == NetworkHeader::kEsun) return esun::TtlOf(frame + network_at);
+  return frame[HopLimitAt(*this)];
+}
 
 void FrameView::DecrementHopLimit(uint8_t* frame) const {
+  if (network == NetworkHeader::kEsun) {
+    uint8_t* const header = frame + network_at;
+    return esun::SetTtl(header, static_cast<uint8_t>(esun::TtlOf(header) - 1));
+  }
   uint8_t* const at = frame + HopLimitAt(*this);
   if (network != NetworkHeader::kIpv4) {
     --*at;
@@ -189,6 +225,42 @@ void FrameView::DecrementHopLimit(uint8_t* frame) const {
   const uint16_t before = LoadBe16(at);
   --*at;
   UpdateChecksum(frame + network_at + kIpv4Checksum, before, LoadBe16(at));
+}
+
+uint32_t FrameView::FlowHash(const uint8_t* frame, uint32_t bytes) const {
+  const uint8_t* const header = frame + network_at;
+  const auto ports = [&](uint32_t ip_bytes) {
+    return bytes >= network_at + ip_bytes + 4 ? uint64_t{LoadBe32(header + ip_bytes)} : 0;
+  };
+  uint64_t word = 0;
+  switch (network) {
+    case NetworkHeader::kIpv4:
+      word = Mix(LoadBe64(header + 12));
+      if (header[0] == kIpv4Start && header[9] == kProtocolUdp &&
+          (LoadBe16(header + 6) & kIpv4Fragment) == 0) {
+        word ^= ports(kIpv4Bytes);
+      }
+      break;
+    case NetworkHeader::kIpv6:
+      for (uint32_t at = 8; at < kIpv6Bytes; at += 8) word = Mix(word ^ LoadBe64(header + at));
+      if (header[6] == kProtocolUdp) word ^= ports(kIpv6Bytes);
+      break;
+    case NetworkHeader::kShim:
+      word = LoadBe16(header + kShimEntropy);
+      break;
+    case NetworkHeader::kAfh2:
+      word = has_hop_limit(frame) ? frame[kAfh2Entropy] : 0;
+      break;
+    case NetworkHeader::kEsun:
+      word = esun::LabelOf(header);
+      break;
+    case NetworkHeader::kNone:
+      break;
+  }
+  if (network != NetworkHeader::kIpv4 && network != NetworkHeader::kIpv6) {
+    word = Mix(Mix(destination) ^ source) ^ word;
+  }
+  return static_cast<uint32_t>(Mix(word) >> 32);
 }
 
 }  // namespace suede::fabric

@@ -21,14 +21,20 @@ enum class Forwarding : uint8_t {
   kAfh2,  // forwarding addresses of AFH Gen 2, compressed or not
   kIp,    // IPv4 and IPv6 addresses of hosts; frames without a route like kMac
   kMesh,  // forwarding addresses of AFH Gen 2 with 32 bits, by routing tables (docs/mesh.md)
+  kEsun,  // MAC address and VLAN of ESUN frames, never learnt; other frames are dropped
 };
+// Whether the table holds MAC addresses, and not forwarding addresses.
+constexpr bool IsByMac(Forwarding forwarding) {
+  return forwarding == Forwarding::kMac || forwarding == Forwarding::kIp ||
+         forwarding == Forwarding::kEsun;
+}
 // Whether frames begin with a header of AFH Gen 2.
 constexpr bool IsByAfh2(Forwarding forwarding) {
   return forwarding == Forwarding::kAfh2 || forwarding == Forwarding::kMesh;
 }
 
 // The header that holds the DSCP, the ECN and the hop limit.
-enum class NetworkHeader : uint8_t { kNone, kIpv4, kIpv6, kShim, kAfh2 };
+enum class NetworkHeader : uint8_t { kNone, kIpv4, kIpv6, kShim, kAfh2, kEsun };
 
 inline constexpr uint8_t kAfh2FixedValue = 0x02;  // of the bits that identify AFH Gen 2
 // Offsets in the header of AFH Gen 2 with 32 bits of address.
@@ -44,6 +50,7 @@ enum class ViewError : uint8_t {
   kNone,
   kRunt,       // shorter than its headers
   kForeign,    // of a kind that the switch does not forward
+  kRevision,   // of an unsupported revision of the ESUN header
   kLinkLocal,  // 01-80-C2-00-00-0X: for this link only
 };
 
@@ -62,7 +69,8 @@ struct FrameView {
   // Valid if `network` is kIpv4 or kIpv6.
   NetAddress ip_destination;
 
-  // The byte of IPv4, IPv6, the shim and AFH Gen 2 with DSCP (7:2) and ECN (1:0). Not of kNone.
+  // The byte of IPv4, IPv6, the shim and AFH Gen 2 with DSCP (7:2) and ECN (1:0); of ESUN the CoS
+  // (7:5) and ECN. Not of kNone.
   uint8_t ds_byte(const uint8_t* frame) const;
   void set_ds_byte(uint8_t* frame, uint8_t value) const;
   // AFH Gen 1 and the compressed form of Gen 2 have no hop limit.
@@ -70,10 +78,14 @@ struct FrameView {
   // has_hop_limit must be true; to decrement, the hop limit must not be 0.
   uint8_t hop_limit(const uint8_t* frame) const;
   void DecrementHopLimit(uint8_t* frame) const;
+  // Returns a hash of the frame's flow: addresses, and UDP ports, entropy or a valid flow label.
+  // `bytes`: of the frame, without FCS.
+  uint32_t FlowHash(const uint8_t* frame, uint32_t bytes) const;
 };
 
-// `bytes`: of the frame, without FCS.
-FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes);
+// `bytes`: of the frame, without FCS. `esun_ether_type`: of ESUN frames, with kEsun.
+FrameView ViewFrame(Forwarding forwarding, const uint8_t* frame, uint32_t bytes,
+                    uint16_t esun_ether_type = 0);
 
 }  // namespace suede::fabric
 

@@ -119,10 +119,20 @@ struct CbfcParams {
   uint32_t largest_octets = 9622;  // of frames that ports send
 };
 
+// Ports that a configured address leads to: each flow leaves by one of them, by its hash.
+using PortGroup = std::vector<uint16_t>;
+// Group g stands for its ports as port kFirstGroup + g.
+inline constexpr uint16_t kFirstGroup = 0x8000;
+inline constexpr uint32_t kMaxGroups = 1024;
+inline constexpr uint32_t kMaxGroupPorts = 64;
+
 struct SwitchParams {
   Forwarding forwarding = Forwarding::kMac;
-  bool learns = true;  // of kMac, kAfh1 and kIp
-  bool floods = true;  // frames to unknown addresses are flooded; false: dropped
+  uint16_t esun_ether_type = 0;   // with kEsun
+  bool learns = true;             // of kMac, kAfh1 and kIp
+  bool floods = true;             // frames to unknown addresses are flooded; false: dropped. With
+                                  // kEsun also frames to groups of receivers
+  std::vector<PortGroup> groups;  // up to kMaxGroups, each with 1 to kMaxGroupPorts different ports
   uint32_t addresses = 8192;
   uint32_t addresses_of_port = 4096;  // max addresses learnt on a port
   Duration max_age = std::chrono::seconds(300);
@@ -166,7 +176,8 @@ uint64_t CreditBytes(const SwitchParams& params);
 inline FrameClassRule ClassRuleOf(const SwitchParams& params) {
   return {.afh2 = IsByAfh2(params.forwarding),
           .pcp_first = params.classes.pcp_first,
-          .levels = params.levels != 0};
+          .levels = params.levels != 0,
+          .esun_ether_type = params.esun_ether_type};
 }
 // The credit that a port with credit-based flow control grants: of_class[c] has the credit of link
 // VC c, with levels that of each of its link VCs.

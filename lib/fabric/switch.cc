@@ -2,6 +2,7 @@
 #include "fabric/switch.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 
@@ -11,6 +12,12 @@ namespace {
 constexpr uint32_t kAgedPlaces = 4;        // of the table, in a poll iteration
 constexpr uint32_t kForgottenPlaces = 64;  // of the table, while it has forgotten entries
 constexpr uint32_t kMinGain = 1;           // min bytes that trimming has to save
+
+// Whether sources may be learnt; the addresses of other fabrics are configured.
+constexpr bool Learns(Forwarding forwarding) {
+  return forwarding == Forwarding::kMac || forwarding == Forwarding::kAfh1 ||
+         forwarding == Forwarding::kIp;
+}
 
 }  // namespace
 
@@ -22,6 +29,7 @@ uint32_t Switch::MaxSpares(const SwitchParams& params) {
 Switch::Switch(const SwitchParams& params)
     : params_(params),
       class_rule_(ClassRuleOf(params_)),
+      learns_(params_.learns && Learns(params_.forwarding)),
       buffer_(params_),
       table_(params_.forwarding,
              {.entries = params_.forwarding == Forwarding::kMesh ? 1 : params_.addresses,
@@ -80,7 +88,7 @@ void Switch::Receive(uint32_t number, Frame* const* frames, uint32_t count, Time
     } else if (clean) [[likely]] {
       OnFrame(number, frame, now);
     } else {
-      const FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
+      const FrameView view = ViewOf(frame);
       FrameNote& note = NoteOfFrame(frame);
       note.destination = view.destination;
       note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
@@ -191,7 +199,7 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
     if (out != kNoPort && !PassBy(out, frame)) Enqueue(number, out, frame, view);
     return;
   }
-  FrameView view = ViewFrame(params_.forwarding, frame->data, frame->length);
+  FrameView view = ViewOf(frame);
   if (view.error == ViewError::kLinkLocal && params_.ports[number].pfc.on) [[unlikely]] {
     if (const auto pfc = DecodePfc(frame->data, frame->length)) {
       port.output_.OnPfc(*pfc, now);
@@ -227,6 +235,7 @@ void Switch::Learn(SwitchPort& port, uint32_t number, const FrameView& view, Tim
 bool Switch::UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed) {
   const bool by_header =
       routed || params_.forwarding == Forwarding::kAfh2 ||
+      params_.forwarding == Forwarding::kEsun ||
       (params_.forwarding == Forwarding::kAfh1 && view.network == NetworkHeader::kShim);
   if (!by_header || !params_.ports[in].decrements_hops) return true;
   if (!view.has_hop_limit(frame->data)) return true;
@@ -244,11 +253,11 @@ void Switch::DropWithoutHops(SwitchPort& port, Frame* frame, const FrameView& vi
 
 void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   SwitchPort& port = *ports_[in];
-  if (params_.learns && params_.forwarding != Forwarding::kAfh2 && (view.source >> 40 & 1) == 0) {
-    Learn(port, in, view, now);
-  }
+  if (learns_ && (view.source >> 40 & 1) == 0) Learn(port, in, view, now);
   bool routed = false;
-  const uint16_t out = view.group ? kNoPort : table_.FindOutput(view, now, routed);
+  uint16_t out = view.group ? kNoPort : table_.FindOutput(view, now, routed);
+  if (out >= kFirstGroup && out != kNoPort) [[unlikely]]
+    out = MemberFor(out - kFirstGroup, frame, view);
   if (out == in && !params_.ports[in].hairpins) {
     return Drop(port, SwitchPortCounter::kRxHairpin, frame);
   }
@@ -263,10 +272,26 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   note.queue = note.traffic_class = static_cast<uint8_t>(ClassOf(frame, view));
   if (out != kNoPort) [[likely]]
     return Enqueue(in, out, frame, view);
-  if (!view.group && !params_.floods) {
+  if (!params_.floods && (!view.group || params_.forwarding == Forwarding::kEsun)) {
     return Drop(port, SwitchPortCounter::kRxUnknown, frame);
   }
   Flood(in, frame, view);
+}
+
+// Returns the port of the group by which the frame's flow leaves. A flow whose port is down leaves
+// by one of the others; the flows of these stay.
+uint16_t Switch::MemberFor(uint32_t group, const Frame* frame, const FrameView& view) const {
+  const PortGroup& ports = params_.groups[group];
+  const uint32_t hash = view.FlowHash(frame->data, frame->length);
+  const uint16_t usual = ports[uint64_t{hash} * ports.size() >> 32];
+  if (!ports_[usual]->down_) [[likely]]
+    return usual;
+  std::array<uint16_t, kMaxGroupPorts> up;
+  uint32_t count = 0;
+  for (const uint16_t port : ports) {
+    if (!ports_[port]->down_) up[count++] = port;
+  }
+  return count != 0 ? up[uint64_t{hash << 16} * count >> 32] : usual;
 }
 
 // Counts the credit of a received frame, if it uses credit.
@@ -335,7 +360,8 @@ void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
 uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   const ClassMap& map = params_.classes;
   const bool has_ds = view.network != NetworkHeader::kNone;
-  if (view.tagged && (map.pcp_first || !has_ds)) return map.of_pcp[view.pcp];
+  const bool pcp_first = map.pcp_first && view.network != NetworkHeader::kEsun;
+  if (view.tagged && (pcp_first || !has_ds)) return map.of_pcp[view.pcp];
   if (has_ds) return map.of_dscp[view.ds_byte(frame->data) >> 2];
   return map.other;
 }

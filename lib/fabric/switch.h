@@ -102,11 +102,15 @@ class Switch {
     const LinkPort* const link = ports_[port]->link_.get();
     return IsEmpty(port) && (link == nullptr || link->IsQuiet(now));
   }
+  FrameView ViewOf(const Frame* frame) const {
+    return ViewFrame(params_.forwarding, frame->data, frame->length, params_.esun_ether_type);
+  }
   void OnFrame(uint32_t port, Frame* frame, Time now);
   void Forward(uint32_t in, Frame* frame, FrameView& view, Time now);
   uint16_t RouteInMesh(uint32_t in, Frame* frame, FrameView& view, Time now);
   void Learn(SwitchPort& port, uint32_t number, const FrameView& view, Time now);
   void Flood(uint32_t in, Frame* frame, const FrameView& view);
+  uint16_t MemberFor(uint32_t group, const Frame* frame, const FrameView& view) const;
   bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
   void DropWithoutHops(SwitchPort& port, Frame* frame, const FrameView& view);
   void Queue(SwitchPort& port, uint32_t out, Frame* frame, const FrameView& view) {
@@ -148,6 +152,7 @@ class Switch {
 
   const SwitchParams params_;
   const FrameClassRule class_rule_;
+  const bool learns_;
   SharedBuffer buffer_;
   ForwardingTable table_;
   std::unique_ptr<DeviceRoutes> routes_;  // null: not of kMesh

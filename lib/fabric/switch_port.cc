@@ -35,6 +35,8 @@ SwitchPortCounter SwitchPort::FaultOf(ViewError error) {
       return SwitchPortCounter::kRxRunt;
     case ViewError::kForeign:
       return SwitchPortCounter::kRxForeign;
+    case ViewError::kRevision:
+      return SwitchPortCounter::kRxRevision;
     case ViewError::kLinkLocal:
       return SwitchPortCounter::kRxLinkLocal;
   }

@@ -10,7 +10,7 @@
 namespace suede {
 
 uint8_t PfcClassOf(const PortParams& port, const TrafficClass& traffic_class) {
-  const bool has_dscp = TraitsOf(port.rules.encap).has_class;
+  const bool has_dscp = TraitsOf(port.rules.encap).class_bits != 0;
   if (port.tagged && (port.class_by_pcp || !has_dscp)) return traffic_class.pcp & 7;
   return has_dscp ? traffic_class.dscp >> 3 & 7 : 0;
 }

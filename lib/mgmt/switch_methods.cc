@@ -14,7 +14,7 @@ constexpr Param kQueuesParams[] = {
     Param::Boolean("in_use", "Only those that have had a frame, or hold one."),
 };
 constexpr Param kAddressesParams[] = {
-    Param::Text("port", "Only those behind this port.", 32),
+    Param::Text("port", "Only those behind this port, or group of ports.", 32),
     Param::Choice("origin", "Only these.", "configured|learnt"),
     Param::Integer("limit", "Max entries listed.", 1, 10000, "1000"),
     Param::Integer("from", "Where the list goes on: `next` of the answer before.", 0,
@@ -26,7 +26,8 @@ constexpr Param kSwitchAddress =
 constexpr Param kSwitchVid =
     Param::Integer("vid", "VLAN of a MAC address; 0: frames without a tag.", 0, 4094, "0");
 constexpr Param kAddAddress[] = {
-    kSwitchAddress, Param::Text("port", "Port behind which it is.", 32).Required(), kSwitchVid};
+    kSwitchAddress,
+    Param::Text("port", "Port, or group of ports, behind which it is.", 32).Required(), kSwitchVid};
 constexpr Param kRemoveAddress[] = {kSwitchAddress, kSwitchVid};
 constexpr Param kFlushAddresses[] = {Param::Text("port", "Only what was learnt on this port.", 32)};
 

@@ -14,9 +14,17 @@ namespace suede {
 
 constexpr Counter DropCounter(FrameError error) {
   using enum Counter;
-  constexpr Counter kCounters[] = {
-      kRxNotSue /* of kNone */, kRxNotSue,      kRxTruncated,  kRxIpHeader, kRxIpChecksum,
-      kRxUdpChecksum,           kRxShimVersion, kRxNextHeader, kRxHopLimit, kRxMulticast};
+  constexpr Counter kCounters[] = {kRxNotSue /* of kNone */,
+                                   kRxNotSue,
+                                   kRxTruncated,
+                                   kRxIpHeader,
+                                   kRxIpChecksum,
+                                   kRxUdpChecksum,
+                                   kRxShimVersion,
+                                   kRxNextHeader,
+                                   kRxHopLimit,
+                                   kRxMulticast,
+                                   kRxRevision};
   static_assert(std::size(kCounters) == kFrameErrorNames.size());
   return kCounters[static_cast<size_t>(error)];
 }

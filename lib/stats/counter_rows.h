@@ -245,6 +245,8 @@
     "Times that all peers were asked on planes that failed to one")                                \
   X(RxPlaneReports, "rx_plane_reports_total", Instance, Info, "PLANEs that report failed planes")  \
   X(RxSealPlane, "rx_drop_seal_plane_total", Instance, Drop,                                       \
-    "Sealed PDUs that came on another plane than their own")
+    "Sealed PDUs that came on another plane than their own")                                       \
+  X(RxRevision, "rx_drop_revision_total", Lcore, Drop,                                             \
+    "Frames whose ESUN header is of an unsupported revision")
 
 #endif  // SUEDE_STATS_COUNTER_ROWS_H_

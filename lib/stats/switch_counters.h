@@ -21,6 +21,8 @@ namespace suede {
   X(RxDown, "rx_drop_down_total", Drop, "Frames received while the port was set down")         \
   X(RxRunt, "rx_drop_runt_total", Drop, "Frames that end before their headers do")             \
   X(RxForeign, "rx_drop_foreign_total", Drop, "Frames that the switch has no way to forward")  \
+  X(RxRevision, "rx_drop_revision_total", Drop,                                                \
+    "Frames whose ESUN header is of an unsupported revision")                                  \
   X(RxLinkLocal, "rx_drop_link_local_total", Drop, "Frames to a link-local group address")     \
   X(RxVlan, "rx_drop_vlan_total", Drop, "Frames of a VLAN that the port is not in")            \
   X(RxHopLimit, "rx_drop_hop_limit_total", Drop, "Frames whose hop limit was used up")         \

@@ -5,6 +5,7 @@
 
 #include "base/big_endian.h"
 #include "wire/encap.h"
+#include "wire/encap/esun.h"
 #include "wire/frame_builder.h"
 #include "wire/udp.h"
 
@@ -34,6 +35,10 @@ uint8_t DsOfAfh2(const uint8_t* frame, uint32_t bytes) {
     return 0;
   }
   return frame[kAfh2Ds];
+}
+
+bool IsEsun(const FrameClassRule& rule, uint16_t ether_type) {
+  return rule.esun_ether_type != 0 && ether_type == rule.esun_ether_type;
 }
 
 // Returns the class that the DSCP of the header behind `at` bytes gives; kNone: there is no DSCP.
@@ -82,6 +87,9 @@ PduLocation FindPdu(const FrameClassRule& rule, const uint8_t* frame, uint32_t b
   const uint8_t* const header = frame + l2;
   const uint32_t left = bytes - l2;
   const uint16_t ether_type = LoadBe16(header - 2);
+  if (IsEsun(rule, ether_type)) {
+    return left >= esun::kBytes ? PduBehind(l2 + esun::kBytes, left - esun::kBytes) : PduLocation{};
+  }
   if (ether_type == TraitsOf(Encap::kAfh1).ether_type) return PduBehind(l2, left);
   if (rule.afh2) return {};
   constexpr uint32_t kBeforeUdp4 = kIpv4Bytes + kUdpBytes;
@@ -118,11 +126,20 @@ uint8_t LinkVcOfUnclassified(const FrameClassRule& rule, const uint8_t* frame, u
 
 }  // namespace
 
+FrameClassRule ClassRuleFor(const FrameRules& rules, bool pcp_first) {
+  return {.afh2 = TraitsOf(rules.encap).macs == MacKind::kOther,
+          .pcp_first = pcp_first,
+          .esun_ether_type = rules.encap == Encap::kEsun ? rules.ether_type : uint16_t{0}};
+}
+
 uint8_t FrameClassOf(const FrameClassRule& rule, const uint8_t* frame, uint32_t bytes) {
   if (rule.afh2) return static_cast<uint8_t>(ClassOfDs(DsOfAfh2(frame, bytes)));
   const uint32_t l2 = EthernetBytes(frame, bytes);
   if (l2 == 0) return 0;
   const bool tagged = l2 != kEthernetBytes;
+  if (IsEsun(rule, LoadBe16(frame + l2 - 2)) && bytes >= l2 + esun::kBytes) {
+    return static_cast<uint8_t>(ClassOfDs(esun::DsOf(frame + l2)));
+  }
   if (tagged && rule.pcp_first) return frame[kEthernetBytes] >> 5;
   const uint32_t of_network = ClassOfNetwork(frame, bytes, l2);
   if (of_network != kNone) return static_cast<uint8_t>(of_network);

@@ -12,13 +12,18 @@
 
 namespace suede {
 
+struct FrameRules;
 struct HeaderTemplate;
 
 struct FrameClassRule {
   bool afh2 = false;       // frames begin with the addresses of AFH Gen 2
   bool pcp_first = false;  // with both, the PCP decides instead of the DSCP
   bool levels = false;     // frames of AFH Gen 2 have a level (docs/mesh.md, "Levels")
+  uint16_t esun_ether_type = 0;  // of ESUN frames, whose CoS decides before the PCP; 0: none
 };
+
+// Returns the rule for the frames of a port.
+FrameClassRule ClassRuleFor(const FrameRules& rules, bool pcp_first);
 
 // Levels of a class, and of its link VCs. Bits 2:1 of the DSCP hold the level.
 inline constexpr uint32_t kLevelsOfClass = 4;

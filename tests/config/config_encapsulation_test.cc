@@ -369,6 +369,31 @@ TEST(EncapsulationTest, WhatNoPortSendsIsWarnedOf) {
   EXPECT_EQ(warnings_of("encapsulation: afh1s, vlan: {}").size(), 0u);
 }
 
+TEST(EncapsulationTest, EsunHasTheLargestTtlAndNoUsualEtherType) {
+  std::vector<std::string> warnings;
+  const Config config = MustParse(OnePort("encapsulation: esun, ether_type: 0x88B5"), &warnings);
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
+  EXPECT_EQ(config.ports[0].ether_type, 0x88B5);
+  EXPECT_EQ(config.ports[0].hop_limit, 15);
+  EXPECT_EQ(MustParse(OnePort("encapsulation: esun, ether_type: 0x9000, hop_limit: 3"))
+                .ports[0]
+                .hop_limit,
+            3);
+  ExpectDumpLoadsToTheSame(config);
+}
+
+TEST(EncapsulationTest, DscpsThatNoCosHasAreWarnedOf) {
+  std::vector<std::string> warnings;
+  MustParse(OnePort("encapsulation: esun, ether_type: 0x88B5", "", "",
+                    "classes: {vc: [{dscp: 8}, {dscp: 26}, {}, {}], ack: {dscp: 49}}\n"),
+            &warnings);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0].find("test.yaml:7:34: classes.vc[1].dscp: 26 is sent as 24"), 0u)
+      << warnings[0];
+  EXPECT_NE(warnings[1].find("classes.ack.dscp: 49 is sent as 48"), std::string::npos)
+      << warnings[1];
+}
+
 // Texts on the encapsulations, in messages and in the table of keys, follow from their traits.
 TEST(EncapsulationTest, TextsNameThoseThatHaveAKey) {
   EXPECT_EQ(JoinNames(kUdp), "udp4 or udp6");
@@ -448,6 +473,14 @@ const Wrong kWrongEncapsulationPorts[] = {
      "use 0x88B5"},
     {"afh2c}", "afh2c, ether_type: 2054}", "10:72: ports[5].ether_type: 0x0806 is that of ARP",
      "use 0x88B5"},
+    {"afh1}", "esun}", "7:51: ports[2].encapsulation: esun frames have no usual EtherType",
+     "add ether_type, such as 0x88B5"},
+    {"afh1}", "esun, ether_type: 0x0800}", "7:69: ports[2].ether_type: 0x0800 is that of IPv4",
+     "use 0x88B5"},
+    {"afh1}", "esun, ether_type: 0x9000, hop_limit: 16}",
+     "7:88: ports[2].hop_limit: 16 does not fit the field of esun", "use 1 to 15"},
+    {"afh1}", "esun, ether_type: 0x9000, vlan: {}, pfc_class: pcp}",
+     "7:98: ports[2].pfc_class: the CoS of esun frames comes before their PCP", "remove pfc_class"},
     {"afh1}", "afh1, mac_prefix: 03:53:55:45}", "7:69: ports[2].mac_prefix: 03:53:55:45 makes mult",
      "even"},
     {"afh1}", "afh1, mac_prefix: 00:00:00:00}", "7:69: ports[2].mac_prefix: 00:00:00:00 makes no",

@@ -22,4 +22,6 @@ TAGGED = [name for name, row in ROWS.items() if row["tag"] == "yes"]
 # Bytes of the untagged header, and whether the RH is in it.
 BYTES = {name: int(re.match(r"\d+", row["untagged"])[0]) for name, row in ROWS.items()}
 HOLDS_RH = {name: "RH" in row["untagged"] for name, row in ROWS.items()}
-ETHERTYPE = {name: int(row["EtherType"], 16) for name, row in ROWS.items()}
+# Keys of a port that has no usual EtherType: one for experiments.
+OF_PORT = {name: {"ether_type": 0x88b5} if row["EtherType"] == "as configured" else {} for name, row in ROWS.items()}
+ETHERTYPE = {name: OF_PORT[name].get("ether_type") or int(row["EtherType"], 16) for name, row in ROWS.items()}

@@ -7,10 +7,11 @@ import pathlib
 import subprocess
 
 import e2e
+from encaps import OF_PORT
 
 SWITCH = e2e.BUILD / "app/suede-switch/suede-switch"
 FORWARDING = {"udp4": "mac", "udp6": "mac", "afh1": "afh1", "afh1s": "afh1", "afh2": "afh2",
-              "afh2c": "afh2"}
+              "afh2c": "afh2", "esun": "esun"}
 
 
 class Switch(e2e.Daemon):
@@ -33,6 +34,7 @@ def switch_config(directory, ports, encap, lcores=1):
         "name": f"e2e-switch-{str(directory)[-8:]}",
         "eal": {"hugepages": "off"},
         "forwarding": FORWARDING[encap],
+        **{f"esun_{key}": value for key, value in OF_PORT[encap].items()},
         "lcores": [{"cpu": cpu, "idle": "sleep"} for cpu in range(lcores)],
         "ports": [{"name": f"s{i}", "device": memif(directory, i, "server", i),
                    "lcore": i * lcores // ports} for i in range(ports)],
@@ -54,7 +56,7 @@ def endpoint_config(directory, xpus, encap, port_of=lambda xpu: xpu):
     ports, instances = [], []
     for number, xpu in enumerate(xpus):
         port = {"name": f"p{xpu}", "device": memif(directory, port_of(xpu), "client", number),
-                "encapsulation": encap}
+                "encapsulation": encap, **OF_PORT[encap]}
         if encap.startswith("udp"):
             port["mac"] = e2e.mac_of(xpu)
         ports.append(port)

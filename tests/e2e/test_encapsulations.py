@@ -7,7 +7,7 @@ import pytest
 
 import e2e
 import links
-from encaps import ALL, ROWS, TAGGED
+from encaps import ALL, OF_PORT, ROWS, TAGGED
 
 FORMATS = [(encap, False) for encap in ALL] + [(encap, True) for encap in TAGGED]
 formats = pytest.mark.parametrize("encap,tagged", FORMATS,
@@ -26,7 +26,7 @@ def config_of(directory, side, device, encap, tagged, first_xpu=0):
     own = first_xpu + {"left": 0, "right": 1}[side]
     peer = 2 * first_xpu + 1 - own
     port = config["ports"][0]
-    port["encapsulation"] = encap
+    port.update(encapsulation=encap, **OF_PORT[encap])
     if tagged:
         port["vlan"] = {"vid": 100}
     config["classes"] = CLASSES if tagged else {

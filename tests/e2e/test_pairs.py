@@ -11,6 +11,7 @@ import pytest
 
 import e2e
 import memory
+from encaps import OF_PORT
 from test_cbfc import CBFC, wait_for_credit
 from test_llr import LLR, links_of, total, wait_for_sessions
 from test_sealing import Keys, secret_line
@@ -46,6 +47,7 @@ ROWS = [
     Row("afh2", 1, False, 4, "off", "rccc", "pfc", 2, "port", "strict"),
     Row("afh1", 2, True, 1, "required", "nscc", "pfc", 2, "vc", "unordered"),
     Row("afh2c", 4, True, 1, "off", "fixed", "cbfc", 1, "port", "unordered"),
+    Row("esun", 2, True, 4, "required", "rccc", "cbfc", 1, "vc", "strict"),
 ]
 
 
@@ -60,7 +62,8 @@ def _address(row, xpu, plane):
 
 def _port(row, directory, side, plane):
     role = {"left": "server", "right": "client"}[side]
-    port = {"name": f"p{plane}", "encapsulation": row.encapsulation, "mac": e2e.mac_of(side == "right", plane),
+    port = {"name": f"p{plane}", "encapsulation": row.encapsulation, **OF_PORT[row.encapsulation],
+            "mac": e2e.mac_of(side == "right", plane),
             "device": e2e.memif_device(directory, role, plane).replace("bsize=2112", "bsize=2304")}
     if row.link in ("llr", "cbfc"):
         port[row.link] = "on"

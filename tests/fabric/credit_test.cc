@@ -342,9 +342,11 @@ TEST(Credit, TheLinkVcOfAFrameIsItsClassByDefault) {
   std::mt19937 dice(5);
   for (size_t encap = 0; encap < kEncapCount; ++encap) {
     const auto id = static_cast<Encap>(encap);
-    const bool afh2 = TraitsOf(id).holds_rh || id == Encap::kAfh2;
+    const Forwarding forwarding = TraitsOf(id).macs == MacKind::kOther ? Forwarding::kAfh2
+                                  : id == Encap::kEsun                 ? Forwarding::kEsun
+                                                                       : Forwarding::kMac;
     for (const bool pcp_first : {false, true}) {
-      SwitchParams params = ParamsOf(2, afh2 ? Forwarding::kAfh2 : Forwarding::kMac);
+      SwitchParams params = ParamsOf(2, forwarding);
       params.classes.pcp_first = pcp_first;
       const Switch the_switch(params);
       for (int i = 0; i < 100; ++i) {
@@ -357,7 +359,8 @@ TEST(Credit, TheLinkVcOfAFrameIsItsClassByDefault) {
         Frame frame;
         frame.data = bytes.data();
         frame.length = static_cast<uint32_t>(bytes.size());
-        const FrameView view = ViewFrame(params.forwarding, frame.data, frame.length);
+        const FrameView view =
+            ViewFrame(params.forwarding, frame.data, frame.length, params.esun_ether_type);
         EXPECT_EQ(FrameClassOf(ClassRuleOf(params), frame.data, frame.length),
                   the_switch.ClassOf(&frame, view))
             << EncapName(id) << " " << i;

@@ -29,7 +29,11 @@ struct SueFrame {
   uint16_t vid = 0;
   uint8_t vc = 0;
   uint8_t hop_limit = 64;
+  uint16_t session = 0;
 };
+
+// An EtherType for ESUN, which has no usual one.
+inline constexpr uint16_t kEsunType = 0x9e5a;
 
 inline MacAddress MacOf(uint32_t number) {
   return {0x52, 0, 0, 0, static_cast<uint8_t>(number >> 8), static_cast<uint8_t>(number)};
@@ -43,6 +47,8 @@ inline std::vector<uint8_t> BytesOf(const SueFrame& sue) {
                   .vid = sue.vid,
                   .source = {.low = sue.from},
                   .destination = {.low = sue.to},
+                  .session = sue.session,
+                  .ether_type = sue.encap == Encap::kEsun ? kEsunType : uint16_t{0},
                   .hop_limit = sue.hop_limit,
                   .traffic_class = sue.traffic_class};
   if (TraitsOf(sue.encap).addresses == AddressKind::kIpv4) {
@@ -140,6 +146,7 @@ class Fabric {
 
 inline SwitchParams ParamsOf(uint32_t ports, Forwarding forwarding = Forwarding::kMac) {
   SwitchParams params{.forwarding = forwarding};
+  if (forwarding == Forwarding::kEsun) params.esun_ether_type = kEsunType;
   params.ports.resize(ports);
   for (uint32_t i = 0; i < ports; ++i)
     params.ports[i].mac = {2, 0, 0, 0, 1, static_cast<uint8_t>(i)};

@@ -354,7 +354,7 @@ TEST_P(ForwardingAddresses, StaticEntriesAndHopLimits) {
   for (size_t i = 0; i < sent.size(); ++i) changes += sent[i] != got[0][i] ? 1 : 0;
   const bool has_hops = GetParam().encap == Encap::kAfh1s || GetParam().encap == Encap::kAfh2;
   EXPECT_EQ(changes, has_hops ? 1u : 0u);
-  const bool has_class = TraitsOf(GetParam().encap).has_class || GetParam().encap == Encap::kAfh2;
+  const bool has_class = TraitsOf(GetParam().encap).class_bits != 0;
   EXPECT_EQ(fabric.Count(2, has_class ? 5 : 0, SwitchClassCounter::kFrames), 1u);
   FrameRules rules{.encap = GetParam().encap};
   const ParsedFrame parsed =

@@ -31,7 +31,7 @@ void MakeMesh(SwitchParams& params, uint8_t bits, uint32_t classes) {
 }
 
 SwitchParams ParamsFrom(Input& input) {
-  SwitchParams params = ParamsOf(3, static_cast<Forwarding>(input.Byte() % 5));
+  SwitchParams params = ParamsOf(3, static_cast<Forwarding>(input.Byte() % 6));
   const uint8_t bits = input.Byte();
   if (params.forwarding == Forwarding::kMesh) {
     MakeMesh(params, bits, input.Byte());
@@ -43,6 +43,7 @@ SwitchParams ParamsFrom(Input& input) {
   params.classes.pcp_first = (bits & 4) != 0;
   params.trim = {.on = (bits & 8) != 0, .dscps = ~uint64_t{0}, .trimmed_dscp = 5};
   params.addresses = 16;
+  params.groups = {{0, 1}, {1, 2}};
   params.addresses_of_port = 8;
   params.buffer_bytes = 512 * 1024;
   params.of_class[input.Byte() % 8].lossless = true;
@@ -125,12 +126,26 @@ void PlayInMesh(Fabric& fabric, Centre& centre, Input& input, Time now) {
   }
 }
 
+// Address 1 is behind one group of ports, address 2 behind another one.
+void AddGroups(Fabric& fabric) {
+  const bool by_mac = IsByMac(fabric.the_switch.params().forwarding);
+  for (uint16_t group = 0; group < 2; ++group) {
+    const uint32_t number = 1u + group;
+    const bool is_esun = fabric.the_switch.params().forwarding == Forwarding::kEsun;
+    const uint64_t mac = is_esun ? uint64_t{kDefaultMacPrefix} << 16 | number : MacNumber(number);
+    fabric.the_switch.table().AddStatic(
+        by_mac ? ForwardingTable::MacKey(mac, 0) : ForwardingTable::ForwardingKey(number),
+        static_cast<uint16_t>(kFirstGroup + group));
+  }
+}
+
 void Play(Input input) {
   Fabric fabric(ParamsFrom(input));
   const bool in_mesh = fabric.the_switch.params().forwarding == Forwarding::kMesh;
   Centre centre;
   centre.fabric = &fabric;
   if (in_mesh) fabric.the_switch.port(0).SetBypass(&centre);
+  if (!in_mesh) AddGroups(fabric);
   int64_t us = 0;
   while (!input.empty()) {
     const uint8_t step = input.Byte();
@@ -154,7 +169,7 @@ void Play(Input input) {
         break;
       case 3: {
         std::vector<uint8_t> frame =
-            BytesOf({.encap = static_cast<Encap>(input.Byte() % 6),
+            BytesOf({.encap = static_cast<Encap>(input.Byte() % kEncapCount),
                      .from = 1u + input.Byte() % 4,
                      .to = 1u + input.Byte() % 4,
                      .bytes = 2u * input.Byte(),

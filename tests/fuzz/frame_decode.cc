@@ -144,9 +144,9 @@ void RoundTrip(const Choice& choice, const HeaderSpec& spec, const ReliabilityHe
   Require(parsed.error == FrameError::kNone);
   Require(parsed.source == spec.source && parsed.destination == spec.destination);
   Require(parsed.session == spec.session);
-  const bool has_class = TraitsOf(choice.encap).has_class;
-  Require(parsed.dscp == (has_class ? spec.traffic_class.dscp : 0));
-  Require(parsed.ecn == (has_class ? spec.traffic_class.ecn : 0));
+  const uint32_t class_bits = TraitsOf(choice.encap).class_bits;
+  Require(parsed.dscp == (spec.traffic_class.dscp & ~(63u >> class_bits)));
+  Require(parsed.ecn == (class_bits != 0 ? spec.traffic_class.ecn : 0));
   Require(parsed.pdu == frame.data() + header.length);
   Require(parsed.pdu_bytes == frame.bytes() - header.length);
   Require(RcrcGood(parsed.pdu, parsed.pdu_bytes));

@@ -28,7 +28,7 @@ def errors_of(directory, text, sets=()):
     (lab.LEAST + "seed: x\n", "FILE:6:7: seed: x is no whole number; write 0 to 4294967295"),
     (lab.LEAST + "seed: 1\nseed: 2\n", "FILE:7:1: seed: is there twice; remove one"),
     (lab.LEAST + "encapsulation: udp\n",
-     "FILE:6:16: encapsulation: udp is none of udp4, udp6, afh1, afh1s, afh2 or afh2c"),
+     "FILE:6:16: encapsulation: udp is none of udp4, udp6, afh1, afh1s, afh2, afh2c or esun"),
     (lab.LEAST + "expect: {switch_drops: 0}\n",
      "FILE:6:24: expect.switch_drops: is no bound; write {max: 0}, {min: 1} or both"),
     (lab.LEAST + "expect: {trims: {min: 2, max: 1}}\n", "FILE:6:17: expect.trims: has a min above its max"),

@@ -55,9 +55,7 @@ std::string SwitchPortView::NameOfDestination(uint64_t destination) const {
     const auto to = mesh::Decode(static_cast<uint32_t>(destination));
     return to ? NameOf(to->device) : "";
   }
-  const bool by_mac =
-      forwarding == fabric::Forwarding::kMac || forwarding == fabric::Forwarding::kIp;
-  return by_mac ? MacText(destination) : absl::StrCat(destination);
+  return fabric::IsByMac(forwarding) ? MacText(destination) : absl::StrCat(destination);
 }
 
 std::vector<const fabric::Switch*> SwitchNode::switches() const {

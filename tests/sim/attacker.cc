@@ -218,7 +218,8 @@ void Attacker::Inject(Time now) {
                                       .tagged = port.tagged,
                                       .source = wiring_.AddressOf(peer, number),
                                       .destination = wiring_.AddressOf(victim, number),
-                                      .session = Number(port.rules.encap)});
+                                      .session = Number(port.rules.encap),
+                                      .ether_type = port.rules.ether_type});
   ReliabilityHeader rh{.xpuid = static_cast<uint16_t>(peer), .partition = partition_};
   std::vector<uint8_t> content;
   if (kind <= kNack || kind == kGarbage) {

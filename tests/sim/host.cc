@@ -21,8 +21,7 @@ void Host::Boot(const InstanceParams& params, const Wiring& wiring, const Segmen
     port.trimmed_dscp = trimmed_dscp;
     port.link = link;
     port.class_by_pcp = link.class_rule.pcp_first;
-    port.link.class_rule.afh2 = TraitsOf(port.rules.encap).forwarding_bits != 0 &&
-                                port.rules.encap >= Encap::kAfh2;
+    port.link.class_rule = ClassRuleFor(port.rules, link.class_rule.pcp_first);
     port.link.mac = port.mac;
     port.link.secret = {uint64_t{number} << 8 | plane, link.secret[1] << 16 | boots_};
     ports[plane]->SetGroups(GroupsOf(port.link, pfc));

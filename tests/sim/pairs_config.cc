@@ -23,12 +23,18 @@ bool IsUdp(const PairsRow& row) {
   return std::string(row.Text(Factor::kEncapsulation)).starts_with("udp");
 }
 
+std::string EtherTypeOf(const PairsRow& row) {
+  if (std::string(row.Text(Factor::kEncapsulation)) != "esun") return "";
+  return StrCat(", ether_type: ", kPairsEsunType);
+}
+
 std::string PortsOf(const PairsRow& row, uint32_t machine) {
   std::string text = "ports:\n";
   for (uint32_t plane = 0; plane < PlanesOf(row); ++plane) {
     StrAppend(&text, "- {name: p", plane, ", device: \"0000:00:0", plane,
-              ".0\", encapsulation: ", row.Text(Factor::kEncapsulation), ", mac: \"",
-              FormatMac(PairsMac(machine, plane)), "\", tx_descriptors: ", kPairsTxDescriptors);
+              ".0\", encapsulation: ", row.Text(Factor::kEncapsulation), EtherTypeOf(row),
+              ", mac: \"", FormatMac(PairsMac(machine, plane)),
+              "\", tx_descriptors: ", kPairsTxDescriptors);
     switch (row[Factor::kLink]) {
       case level::kLlr:
         StrAppend(&text, ", llr: on");

@@ -17,6 +17,7 @@ inline constexpr uint32_t kPairsMachines = 3;
 inline constexpr uint32_t kPairsXpusOfMachine = 2;
 inline constexpr uint32_t kPairsXpus = kPairsMachines * kPairsXpusOfMachine;
 inline constexpr uint32_t kPairsTxDescriptors = 64;
+inline constexpr uint16_t kPairsEsunType = 0x9e5a;  // ESUN has no usual EtherType
 inline constexpr uint8_t kPairsTrimmedDscp = 40;  // of class 5
 
 uint32_t PlanesOf(const PairsRow& row);

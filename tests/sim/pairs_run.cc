@@ -92,9 +92,12 @@ void PairsRun::AddSwitches() {
     network.TakeDigest();
     network.SetPorts(kPairsMachines);
     fabric::SwitchParams& params = network.params();
-    params.forwarding = encapsulation == "afh2" || encapsulation == "afh2c"
-                            ? fabric::Forwarding::kAfh2
-                            : fabric::Forwarding::kMac;
+    if (encapsulation == "afh2" || encapsulation == "afh2c") {
+      params.forwarding = fabric::Forwarding::kAfh2;
+    } else if (encapsulation == "esun") {
+      params.forwarding = fabric::Forwarding::kEsun;
+      params.esun_ether_type = kPairsEsunType;
+    }
     SetBuffers(params);
     SetLinks(params, plane);
   }

@@ -8,7 +8,8 @@
 namespace suede {
 namespace {
 
-constexpr const char* kEncapsulationLevels[] = {"udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c"};
+constexpr const char* kEncapsulationLevels[] = {"udp4", "udp6",  "afh1", "afh1s",
+                                                "afh2", "afh2c", "esun"};
 constexpr const char* kPlaneLevels[] = {"1", "2", "2 of one address pair", "4"};
 constexpr const char* kSessionLevels[] = {"1", "4"};
 constexpr const char* kSealingLevels[] = {"off", "preferred", "required"};
@@ -48,6 +49,7 @@ constexpr RefusedPair kRefused[] = {
     {Factor::kEncapsulation, 2, Factor::kNetwork, level::kTrims, "trimmed_dscp"},
     {Factor::kEncapsulation, 4, Factor::kNetwork, level::kTrims, "trimmed_dscp"},
     {Factor::kEncapsulation, 5, Factor::kNetwork, level::kTrims, "trimmed_dscp"},
+    {Factor::kEncapsulation, 6, Factor::kNetwork, level::kTrims, "trimmed_dscp"},
 };
 
 // Pairs that would show nothing: with these links no frame is dropped, and so none is trimmed.

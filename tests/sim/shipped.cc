@@ -26,6 +26,7 @@ ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggreg
     PortConfig& port = config.ports.emplace_back();
     const uint32_t number = wiring.SwitchOf(host, plane);
     port.encapsulation = static_cast<PortConfig::Encapsulation>(wiring.EncapOf(number));
+    port.ether_type = wiring.RulesOf(number).ether_type;
     port.mtu_bytes = 4300;
     port.rx_descriptors = options.rx_descriptors;
     port.tx_descriptors = options.tx_descriptors;

@@ -15,7 +15,7 @@ constexpr Duration kHealed = std::chrono::milliseconds(60);
 // No control PDU passes to host 0 or from it.
 void World::DropControl() {
   for (uint32_t number = 0; number < switches_.size(); ++number) {
-    const FrameRules rules{.encap = options_.wiring.EncapOf(number)};
+    const FrameRules rules = options_.wiring.RulesOf(number);
     const NetAddress plain = options_.wiring.AddressOf(0, number);
     switches_[number]->SetFilter([rules, plain](std::span<const uint8_t> bytes) {
       const ParsedFrame parsed = ParseFrame(rules, const_cast<uint8_t*>(bytes.data()),

@@ -25,13 +25,19 @@ NetAddress Wiring::AddressOf(uint32_t host, uint32_t number) const {
 }
 
 fabric::Forwarding Wiring::ForwardingOf(uint32_t number) const {
+  if (EncapOf(number) == Encap::kEsun) return fabric::Forwarding::kEsun;
   return TraitsOf(EncapOf(number)).macs == MacKind::kOther ? fabric::Forwarding::kAfh2
                                                            : fabric::Forwarding::kMac;
 }
 
+FrameRules Wiring::RulesOf(uint32_t number) const {
+  return {.encap = EncapOf(number),
+          .ether_type = EncapOf(number) == Encap::kEsun ? kSimEsunType : uint16_t{0}};
+}
+
 PortParams Wiring::PortOf(uint32_t host, uint32_t plane) const {
   const uint32_t number = SwitchOf(host, plane);
-  return {.rules = {.encap = EncapOf(number)},
+  return {.rules = RulesOf(number),
           .tagged = tagged_frames && TraitsOf(EncapOf(number)).can_be_tagged,
           .mac = MacOf(host, number),
           .rate_bps = rate_bps};

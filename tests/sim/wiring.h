@@ -13,6 +13,9 @@
 
 namespace suede {
 
+// The EtherType of ESUN, which has no usual one.
+inline constexpr uint16_t kSimEsunType = 0x9e5a;
+
 struct Wiring {
   uint32_t hosts = 2;
   uint32_t switches = 1;                       // 1, 2 or 4
@@ -34,6 +37,7 @@ struct Wiring {
   NetAddress AddressOf(uint32_t host, uint32_t number) const;
   // How the switch forwards.
   fabric::Forwarding ForwardingOf(uint32_t number) const;
+  FrameRules RulesOf(uint32_t number) const;
 
   PortParams PortOf(uint32_t host, uint32_t plane) const;
   // The planes of the host, and those of its peers as it numbers them.

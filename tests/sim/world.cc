@@ -48,6 +48,7 @@ World::World(uint64_t seed, const WorldOptions& options)
     switches_.back()->SetClasses(options_.classes.links);
     fabric::SwitchParams& params = switches_.back()->params();
     params.forwarding = wiring.ForwardingOf(s);
+    if (params.forwarding == fabric::Forwarding::kEsun) params.esun_ether_type = kSimEsunType;
     // An attacker's frames are known again by their bytes.
     for (size_t p = 0; p < params.ports.size(); ++p) {
       fabric::PortParams& port = params.ports[p];

@@ -105,8 +105,21 @@ TEST(FrameCommand, RulesAreTaken) {
         frame);
     EXPECT_FALSE(Json::parse(outcome.out).contains("error")) << outcome.out;
     EXPECT_EQ(Encode({}, outcome.out).out, frame + "\n");
-    EXPECT_EQ(Json::parse(Decode({"--encap", encap}, frame).out)["error"], "not_sue");
+    const auto others = kWithoutEtherType.Has(dialect.encap)
+                            ? Decode({"--encap", encap, "--ether_type=0x4321"}, frame)
+                            : Decode({"--encap", encap}, frame);
+    EXPECT_EQ(Json::parse(others.out)["error"], "not_sue");
   }
+}
+
+TEST(FrameCommand, EsunNeedsAnEtherType) {
+  const Outcome decode = Decode({"--encap", "esun"}, "00");
+  EXPECT_EQ(decode.code, 2);
+  EXPECT_NE(decode.err.find("--ether_type"), std::string::npos) << decode.err;
+  const Outcome encode = Encode({}, R"({"encap": "esun"})");
+  EXPECT_EQ(encode.code, 2);
+  EXPECT_NE(encode.err.find("ether_type: esun has no usual one, give it"), std::string::npos)
+      << encode.err;
 }
 
 TEST(FrameCommand, CapturesKeepBytesAndTimes) {

@@ -44,6 +44,7 @@ std::vector<Case> Cases() {
   const Bytes udp6 = Good(Encap::kUdp6);
   const Bytes afh1s = Good(Encap::kAfh1s);
   const Bytes afh2 = Good(Encap::kAfh2);
+  const Bytes esun = Good(Encap::kEsun);
   std::vector<Case> cases = {
       {"ip_header", Encap::kUdp4, Changed(udp4, 20, 0x20)},  // more fragments
       {"ip_header", Encap::kUdp6, Changed(udp6, 14, 0x50)},
@@ -54,6 +55,8 @@ std::vector<Case> Cases() {
       {"next_header", Encap::kAfh1s, Changed(afh1s, 17, 2)},
       {"hop_limit", Encap::kAfh1s, Changed(afh1s, 16, 0)},
       {"hop_limit", Encap::kAfh2, Changed(afh2, 1, 0)},
+      {"hop_limit", Encap::kEsun, Changed(esun, 17, 0)},
+      {"revision", Encap::kEsun, Changed(esun, 14, 0x60)},
       {"multicast", Encap::kAfh2, Changed(afh2, 0, 0x03)},
       {"multicast", Encap::kAfh2c, Changed(Good(Encap::kAfh2c), 0, 0x83)},
       {"control_unknown", Encap::kUdp4, ControlFrame({1, 0, 0, 0})},
@@ -63,7 +66,7 @@ std::vector<Case> Cases() {
        ControlFrame(Message(PlaneHello{.identities = {.own = 1}, .plane = 4}))},
       {"control_malformed", Encap::kUdp4,
        ControlFrame(Changed(Message(PlaneHello{.identities = {.own = 1}}), 20, 3))},
-      {"control_malformed", Encap::kUdp4, 
+      {"control_malformed", Encap::kUdp4,
        ControlFrame(Changed(Message(Fence{.identities = {.own = 1}}), 21, 2))},
       {"control_malformed", Encap::kUdp4,
        ControlFrame(Changed(Message(Fenced{.identities = {.own = 1}}), 3, 27))},

@@ -55,6 +55,9 @@ FieldValues RandomValues(Encap encap, std::mt19937& random) {
   }
   if (values.Has(Field::kPadding)) values.Set(Field::kPadding, random() % 100);
   if (values.WordOr(Field::kEtherType, 0) == 0x8100) values.Set(Field::kEtherType, 0x8101);
+  if (kWithoutEtherType.Has(encap) && !values.Has(Field::kEtherType)) {
+    values.Set(Field::kEtherType, 0x9e5a);
+  }
   if (encap == Encap::kAfh2c && values.Has(Field::kSrcFwd)) {
     values.Set(Field::kXpuid, values.WordOr(Field::kSrcFwd, 0) & (kMaxXpus - 1));
   }

@@ -32,7 +32,11 @@ TEST(FrameVectors, ForwardingAddressesHaveADefault) {
 TEST(FrameVectors, DecodeSaysWhatTheyHold) {
   for (const Json& v : ReadVectors()) {
     const auto encap = v["encap"].get<std::string>();
-    const Outcome read = Decode({"--encap", encap}, v["frame"].get<std::string>());
+    std::vector<std::string_view> arguments = {"--encap", encap};
+    const std::string ether_type =
+        v.contains("ether_type") ? "--ether_type=" + v["ether_type"].dump() : "";
+    if (!ether_type.empty()) arguments.push_back(ether_type);
+    const Outcome read = Decode(arguments, v["frame"].get<std::string>());
     ASSERT_EQ(read.code, 0) << read.err;
     const Json object = Json::parse(read.out);
     EXPECT_FALSE(object.contains("error")) << read.out;

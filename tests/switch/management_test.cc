@@ -25,6 +25,7 @@ class SwitchManagementTest : public testing::Test {
  protected:
   SwitchManagementTest() {
     fabric::SwitchParams params = fabric::ParamsOf(2);
+    params.groups = {{0, 1}};
     thread_ = std::make_unique<SwitchingThread>(params);
     SwitchManagementOptions options{
         .name = "sw0",
@@ -32,6 +33,7 @@ class SwitchManagementTest : public testing::Test {
         .config_file = "/etc/sw0.yaml",
         .ports = {{.name = "p0", .device = "d0", .driver = "null", .mac = "m", .lcore = 3},
                   {.name = "p1"}},
+        .groups = {"both"},
         .link = [this](uint32_t port) { return SwitchLink{.up = links_[port], .speed_bps = 800}; },
         .effective_config = [] { return std::string("version: 1\n"); },
         .check_config = [](std::string_view, std::string_view) { return ConfigCheckView(); }};
@@ -177,6 +179,21 @@ TEST_F(SwitchManagementTest, AddressesAreAddedListedAndForgotten) {
       Call("addresses.add", R"(["10.0.0.1", "p1"])")
           .get<std::string>()
           .starts_with("address: '10.0.0.1' is not an address by which this switch forwards"));
+}
+
+TEST_F(SwitchManagementTest, AnAddressMayBeBehindAGroupOfPorts) {
+  thread_->Start();
+  EXPECT_EQ(Call("addresses.add", R"(["02:00:00:00:00:77", "both"])")["port"], "both");
+  for (const std::string filter : {R"({"origin":"configured"})", R"({"port":"both"})"}) {
+    const Json rows = Call("addresses.list", filter)["addresses"];
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0]["address"], "02:00:00:00:00:77");
+    EXPECT_EQ(rows[0]["port"], "both");
+  }
+  EXPECT_EQ(Call("addresses.add", R"(["02:00:00:00:00:78", "none"])"),
+            "there is no port none; ports.list names them");
+  Call("addresses.flush");
+  EXPECT_EQ(Call("addresses.list", R"({"port":"both"})")["addresses"].size(), 1u);
 }
 
 TEST_F(SwitchManagementTest, APortThatIsSetDownOrHasNoLinkCarriesNothing) {

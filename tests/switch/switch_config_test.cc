@@ -12,6 +12,7 @@
 #include "key_tables.h"
 #include "page_tables.h"
 #include "switch/switch_check.h"
+#include "switch/switch_params.h"
 
 namespace suede {
 namespace {
@@ -119,6 +120,56 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
       {"  - {name: a,", "  - {nam: a,", "ports[0].nam"},
   };
   ExpectEachRefused(kGoodSwitch, cases, "sw.yaml", ParseSwitch);
+}
+
+constexpr char kEsunSwitch[] =
+    R"(version: 1
+name: sw0
+lcores: [{cpu: 0}]
+forwarding: esun
+esun_ether_type: 0x9000
+classes: {other: 1}
+ports:
+  - {name: a, device: net_null0}
+  - {name: b, device: net_null1}
+  - {name: c, device: net_null2}
+groups:
+  - {name: up, ports: [b, c]}
+addresses:
+  - {mac: "02:53:55:45:00:01", port: a}
+  - {mac: "02:53:55:45:00:02", port: up}
+)";
+
+TEST(SwitchConfigTest, EsunAndGroupsAreRead) {
+  const auto config = ParseSwitch(kEsunSwitch);
+  ASSERT_TRUE(config.ok()) << config.status();
+  const fabric::SwitchParams params = SwitchParamsOf(*config);
+  EXPECT_EQ(params.forwarding, fabric::Forwarding::kEsun);
+  EXPECT_EQ(params.esun_ether_type, 0x9000);
+  EXPECT_EQ(params.groups, (std::vector<fabric::PortGroup>{{1, 2}}));
+  EXPECT_EQ(config->addresses[0].port_number, 0);
+  EXPECT_EQ(config->addresses[1].port_number, fabric::kFirstGroup);
+  const std::string dump = DumpSwitchConfig(*config);
+  const auto again = ParseSwitch(dump);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
+  EXPECT_EQ(DumpSwitchConfig(*again), dump);
+}
+
+TEST(SwitchConfigTest, ErrorsOfEsunAndGroupsNamePlaceAndMend) {
+  const RefusedPiece cases[] = {
+      {"esun_ether_type: 0x9000\n", "",
+       "sw.yaml:4:13: forwarding: ESUN frames have no usual EtherType; add esun_ether_type"},
+      {"forwarding: esun", "forwarding: mac",
+       "esun_ether_type: the switch does not read ESUN headers; write forwarding: esun"},
+      {"other: 1", "pcp_first: on", "classes.pcp_first: the CoS of ESUN frames comes before"},
+      {"classes: {", "trim: {dscps: [8]}\nclasses: {", "trim.dscps: ESUN frames have no length"},
+      {"name: up", "name: a", "groups[0].name: a port or group has the name \"a\" already"},
+      {"[b, c]", "[]", "groups[0].ports: 0 ports; name 1 to 64"},
+      {"[b, c]", "[b, d]", "groups[0].ports: there is no port \"d\"; add it to ports"},
+      {"[b, c]", "[b, b]", "groups[0].ports: \"b\" is there twice; remove one"},
+      {"port: up", "port: down", "addresses[1].port: there is no port \"down\""},
+  };
+  ExpectEachRefused(kEsunSwitch, cases, "sw.yaml", ParseSwitch);
 }
 
 // The link VC of a frame, which both ends find, is the class whose part of the buffer it takes.

@@ -103,6 +103,11 @@ std::string AddressText(const EncapTraits& traits) {
   return StrCat(traits.forwarding_bits, " bits");
 }
 
+std::string_view ClassText(const EncapTraits& traits) {
+  if (traits.class_bits == 0) return "no: the tag's PCP alone";
+  return traits.class_bits == 6 ? "yes" : "CoS: DSCP / 8";
+}
+
 std::string Hex(uint64_t value, int digits) {
   char text[20];
   std::snprintf(text, sizeof text, "0x%0*llx", digits, static_cast<unsigned long long>(value));
@@ -168,12 +173,12 @@ std::string EncapsAsMarkdown() {
       "|---|---|---|---|---|---|---|---|---|\n";
   for (const EncapTraits& traits : kEncapTraits) {
     StrAppend(&out, "| `", traits.name, "` | ", MacsText(traits.macs),
-              traits.holds_rh ? " and the RH" : "", " | ", Hex(traits.ether_type, 4), " | ",
-              traits.then.empty() ? "–" : traits.then, " | ",
+              traits.holds_rh ? " and the RH" : "", " | ",
+              traits.ether_type != 0 ? Hex(traits.ether_type, 4) : std::string("as configured"),
+              " | ", traits.then.empty() ? "–" : traits.then, " | ",
               traits.header_bytes + (traits.holds_rh ? 8 : 0),
               traits.holds_rh ? ", less 8 of RH" : "", " | ", traits.can_be_tagged ? "yes" : "no",
-              " | ", AddressText(traits), " | ",
-              traits.has_class ? "yes" : "no: the tag's PCP alone", " | ",
+              " | ", AddressText(traits), " | ", ClassText(traits), " | ",
               traits.sessions > 1 ? StrCat(traits.sessions) : std::string("–"), " |\n");
   }
   return out;

@@ -93,6 +93,7 @@ TEST_P(FieldsTest, AreWhatIsSent) {
     expect(by_ip ? FieldKey::kDip : FieldKey::kDstFwd, spec.destination);
     expect(FieldKey::kSession, {.low = spec.session});
     expect(FieldKey::kDscp, {.low = spec.traffic_class.dscp});
+    expect(FieldKey::kCos, {.low = spec.traffic_class.dscp / 8u});
     expect(FieldKey::kEcn, {.low = spec.traffic_class.ecn});
     expect(FieldKey::kPcp, {.low = spec.traffic_class.pcp});
     expect(FieldKey::kVid, {.low = spec.vid});
@@ -140,9 +141,11 @@ TEST_P(FieldsTest, AreWhatIsReceived) {
     const bool by_ip = traits().addresses != AddressKind::kForwarding;
     EXPECT_EQ(parsed.source, values.AddressOr(by_ip ? FieldKey::kSip : FieldKey::kSrcFwd, {}));
     EXPECT_EQ(parsed.destination, values.AddressOr(by_ip ? FieldKey::kDip : FieldKey::kDstFwd, {}));
-    EXPECT_EQ(parsed.dscp, values.WordOr(FieldKey::kDscp, 0)) << "bit " << altered;
+    const uint64_t dscp = values.WordOr(FieldKey::kDscp, 8 * values.WordOr(FieldKey::kCos, 0));
+    EXPECT_EQ(parsed.dscp, dscp) << "bit " << altered;
     EXPECT_EQ(parsed.ecn, values.WordOr(FieldKey::kEcn, 0));
-    EXPECT_EQ(parsed.session, values.WordOr(FieldKey::kSession, 0));
+    const bool has_session = values.WordOr(FieldKey::kLabelValid, 1) != 0;
+    EXPECT_EQ(parsed.session, has_session ? values.WordOr(FieldKey::kSession, 0) : 0);
   }
   EXPECT_GT(taken, 500);
 }
@@ -166,6 +169,7 @@ TEST_P(FieldsTest, AreSetInAFrame) {
     values.Set(FieldKey::kPcp, spec.traffic_class.pcp);
     values.Set(FieldKey::kVid, spec.vid);
     values.Set(FieldKey::kDscp, spec.traffic_class.dscp);
+    values.Set(FieldKey::kCos, spec.traffic_class.dscp / 8u);
     values.Set(FieldKey::kEcn, spec.traffic_class.ecn);
     values.Set(FieldKey::kDport, spec.udp_port);
     values.Set(FieldKey::kSession, spec.session);
@@ -180,9 +184,10 @@ TEST_P(FieldsTest, AreSetInAFrame) {
     EXPECT_EQ(frame, expected);
     // Fields that no spec sets. They are read again, and nothing else has changed.
     const std::pair<FieldKey, uint64_t> more[] = {
-        {FieldKey::kHopLimit, 3},        {FieldKey::kDei, 1},       {FieldKey::kIpId, 0x1234},
-        {FieldKey::kFlowLabel, 0xabcde}, {FieldKey::kIpFlags, 4},   {FieldKey::kShimReserved, 9},
-        {FieldKey::kIpChecksum, 0x4321}, {FieldKey::kIpLength, 21}, {FieldKey::kUdpChecksum, 1}};
+        {FieldKey::kHopLimit, 3},        {FieldKey::kDei, 1},         {FieldKey::kIpId, 0x1234},
+        {FieldKey::kFlowLabel, 0xabcde}, {FieldKey::kIpFlags, 4},     {FieldKey::kShimReserved, 9},
+        {FieldKey::kIpChecksum, 0x4321}, {FieldKey::kIpLength, 21},   {FieldKey::kUdpChecksum, 1},
+        {FieldKey::kLabelValid, 0},      {FieldKey::kUserDefined, 2}, {FieldKey::kEsunReserved, 3}};
     for (const auto& [key, value] : more) {
       if (FieldBits(encap(), key) == 0 || (key == FieldKey::kDei && !GetParam().tagged)) continue;
       Bytes altered = frame;
@@ -206,7 +211,10 @@ TEST_P(FieldsTest, OfATruncatedFrameAreThoseInFrontOfItsEnd) {
   FieldValues whole;
   ReadHeader(RulesOf(encap(), spec), frame, whole);
   // Fields by the number of bytes from which on they are read, IP, UDP and shim as a whole.
-  const uint32_t ip = encap() == Encap::kUdp4 ? 20 : encap() == Encap::kUdp6 ? 40 : 8;
+  const uint32_t ip = encap() == Encap::kUdp4   ? 20
+                      : encap() == Encap::kUdp6 ? 40
+                      : encap() == Encap::kEsun ? 4
+                                                : 8;
   const auto bytes_of = [&](FieldKey key) -> uint32_t {
     switch (key) {
       case FieldKey::kDmac:
@@ -223,7 +231,7 @@ TEST_P(FieldsTest, OfATruncatedFrameAreThoseInFrontOfItsEnd) {
         return l2() + ip + 8;
       case FieldKey::kSession:
         return traits().addresses != AddressKind::kForwarding ? l2() + ip + 8
-               : encap() == Encap::kAfh1s                     ? l2() + ip
+               : traits().macs == MacKind::kPrefixed          ? l2() + ip
                                                               : l2();
       default:
         return traits().macs == MacKind::kOther ? l2() : l2() + ip;
@@ -282,6 +290,8 @@ TEST(Fields, OfOthersAreReadUpToWhatTellsThem) {
       {Encap::kAfh1, 6, {kEtherType, kDmac, kSmac}, {kMacPrefix, kDstFwd, kSrcFwd}},
       {Encap::kAfh1s, 0, {kEtherType, kDmac, kSmac}, {kMacPrefix, kDstFwd, kDscp}},
       {Encap::kAfh1s, 13, {kEtherType, kMacPrefix, kDstFwd, kSrcFwd}, {kDscp, kSession}},
+      {Encap::kEsun, 0, {kEtherType, kDmac, kSmac}, {kMacPrefix, kDstFwd, kCos}},
+      {Encap::kEsun, 13, {kEtherType, kMacPrefix, kDstFwd, kSrcFwd}, {kCos, kSession}},
       {Encap::kAfh2, 13, {kEtherType}, {kDstFwd, kSrcFwd, kDscp, kSession}},
       {Encap::kAfh2, 0, {kEtherType}, {kDstFwd, kSrcFwd, kDscp, kSession}},
       {Encap::kAfh2c, 13, {kEtherType}, {kDstFwd, kSrcFwd, kDscp}},
@@ -312,17 +322,19 @@ TEST(Fields, RowsNameTheHeadersThatHaveThem) {
   };
   const Case cases[] = {
       {{kTimeNs, kPadding, kInstance, kDstXpuid, kVer, kOp, kXpuid, kPsn, kVc, kPartition, kRpsn},
-       "udp4 udp6 afh1 afh1s afh2 afh2c"},
+       "udp4 udp6 afh1 afh1s afh2 afh2c esun"},
       {{kDmac, kSmac, kSip, kDip, kDport, kIpLength}, "udp4 udp6"},
-      {{kMacPrefix}, "afh1 afh1s"},
-      {{kDstFwd, kSrcFwd, kEtherType}, "afh1 afh1s afh2 afh2c"},
-      {{kPcp, kDei, kVid}, "udp4 udp6 afh1 afh1s"},
-      {{kSession, kHopLimit}, "udp4 udp6 afh1s afh2"},
-      {{kDscp, kEcn}, "udp4 udp6 afh1s afh2 afh2c"},
+      {{kMacPrefix}, "afh1 afh1s esun"},
+      {{kDstFwd, kSrcFwd, kEtherType}, "afh1 afh1s afh2 afh2c esun"},
+      {{kPcp, kDei, kVid}, "udp4 udp6 afh1 afh1s esun"},
+      {{kSession, kHopLimit}, "udp4 udp6 afh1s afh2 esun"},
+      {{kDscp}, "udp4 udp6 afh1s afh2 afh2c"},
+      {{kEcn}, "udp4 udp6 afh1s afh2 afh2c esun"},
+      {{kCos, kLabelValid, kUserDefined, kEsunReserved}, "esun"},
       {{kFlowLabel}, "udp6"},
       {{kIpId, kIpFlags, kIpChecksum, kUdpChecksum}, "udp4"},
       {{kShimReserved}, "afh1s"},
-      {{kRsv, kRsvd}, "udp4 udp6 afh1 afh1s afh2"}};
+      {{kRsv, kRsvd}, "udp4 udp6 afh1 afh1s afh2 esun"}};
   size_t count = 0;
   for (const Case& c : cases) {
     for (const FieldKey key : c.keys) {
@@ -355,10 +367,11 @@ TEST(Fields, RowsHaveTheMaximumOfTheWidestHeader) {
 
 TEST(Fields, RowsSayWhatDependsOnTheHeader) {
   const auto row = [](FieldKey key) { return FieldRows()[static_cast<size_t>(key)]; };
-  EXPECT_EQ(row(FieldKey::kEtherType).fallback, "34997, afh1s 34998");
+  EXPECT_EQ(row(FieldKey::kEtherType).fallback, "34997, afh1s 34998; none for esun");
   EXPECT_EQ(row(FieldKey::kDstFwd).sentence, "destination forwarding address; 16 bits, 32 in afh2");
-  EXPECT_EQ(row(FieldKey::kSession).sentence,
-            "session: source port less 49152, modulo 65536, or entropy; 16 bits, 8 in afh2");
+  EXPECT_EQ(
+      row(FieldKey::kSession).sentence,
+      "session: source port less 49152, modulo 65536, entropy, or flow label; 16 bits, 8 in afh2");
   EXPECT_EQ(row(FieldKey::kXpuid).fallback, "0; afh2c: of src_fwd");
   EXPECT_EQ(row(FieldKey::kDport).fallback, "3333");
   EXPECT_EQ(row(FieldKey::kDport).sentence, "destination port");

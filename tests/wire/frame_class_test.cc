@@ -14,19 +14,23 @@
 namespace suede {
 namespace {
 
+// An EtherType for ESUN, which has no usual one.
+constexpr uint16_t kEsunType = 0x9e5a;
+
 FrameClassRule RuleFor(Encap encap) {
-  return {.afh2 = encap == Encap::kAfh2 || encap == Encap::kAfh2c};
+  return {.afh2 = TraitsOf(encap).macs == MacKind::kOther, .esun_ether_type = kEsunType};
 }
 
 HeaderTemplate HeaderOf(Encap encap, const TrafficClass& traffic_class, bool tagged,
                         uint16_t ether_type = 0) {
-  const HeaderSpec spec{.source_mac = {2, 0, 0, 0, 0, 1},
-                        .destination_mac = {2, 0, 0, 0, 0, 2},
-                        .tagged = tagged,
-                        .source = {.low = 0x0a000001},
-                        .destination = {.low = 0x0a000002},
-                        .ether_type = ether_type,
-                        .traffic_class = traffic_class};
+  const HeaderSpec spec{
+      .source_mac = {2, 0, 0, 0, 0, 1},
+      .destination_mac = {2, 0, 0, 0, 0, 2},
+      .tagged = tagged,
+      .source = {.low = 0x0a000001},
+      .destination = {.low = 0x0a000002},
+      .ether_type = ether_type == 0 && encap == Encap::kEsun ? kEsunType : ether_type,
+      .traffic_class = traffic_class};
   return MakeTemplate(encap, spec);
 }
 
@@ -51,6 +55,7 @@ uint8_t ClassOf(const FrameClassRule& rule, const std::vector<uint8_t>& frame) {
 class LinkVcTest : public ::testing::TestWithParam<size_t> {
  protected:
   Encap encap() const { return static_cast<Encap>(GetParam()); }
+  bool has_class() const { return TraitsOf(encap()).class_bits != 0; }
   uint8_t LinkVc(const ReliabilityHeader& rh, uint32_t bytes, const TrafficClass& of = {},
                  bool tagged = false) const {
     const std::vector<uint8_t> frame = FrameOf(encap(), rh, bytes, of, tagged);
@@ -65,10 +70,11 @@ TEST_P(LinkVcTest, TheClassIsThatOfDscpOrPcp) {
     rule.pcp_first = pcp_first;
     for (uint8_t dscp = 0; dscp < 64; ++dscp) {
       const TrafficClass of{.pcp = static_cast<uint8_t>(7 - dscp % 8), .dscp = dscp, .ecn = 3};
-      const uint8_t by_dscp = TraitsOf(encap()).has_class ? dscp / 8 : 0;
+      const uint8_t by_dscp = has_class() ? dscp / 8 : 0;
       EXPECT_EQ(ClassOf(rule, FrameOf(encap(), {}, 8, of, false)), by_dscp) << int{dscp};
       if (!TraitsOf(encap()).can_be_tagged) continue;
-      const bool by_pcp = pcp_first || !TraitsOf(encap()).has_class;
+      // The CoS of ESUN always comes first.
+      const bool by_pcp = (pcp_first && encap() != Encap::kEsun) || !has_class();
       EXPECT_EQ(ClassOf(rule, FrameOf(encap(), {}, 8, of, true)), by_pcp ? of.pcp : by_dscp)
           << int{dscp};
     }
@@ -80,6 +86,7 @@ TEST_P(LinkVcTest, AClassIsReadFromAWholeHeader) {
   const uint32_t inner = encap() == Encap::kUdp4    ? 20
                          : encap() == Encap::kUdp6  ? 40
                          : encap() == Encap::kAfh1s ? 8
+                         : encap() == Encap::kEsun  ? 4
                                                     : 0;
   for (const bool tagged : {false, true}) {
     if (tagged && !TraitsOf(encap()).can_be_tagged) continue;
@@ -87,7 +94,7 @@ TEST_P(LinkVcTest, AClassIsReadFromAWholeHeader) {
     const uint32_t l2 = tagged ? 18 : 14;
     for (uint32_t bytes = 0; bytes < whole.size(); ++bytes) {
       const uint8_t without = tagged && bytes >= l2 ? 5 : 0;
-      const bool has_dscp = TraitsOf(encap()).has_class && bytes >= l2 + inner;
+      const bool has_dscp = has_class() && bytes >= l2 + inner;
       EXPECT_EQ(ClassOf(RuleFor(encap()), {whole.begin(), whole.begin() + bytes}),
                 has_dscp ? 3 : without)
           << bytes;
@@ -103,8 +110,8 @@ TEST(FrameClass, HeadersOfAnotherKindHaveNoDscp) {
   };
   for (const Case& c :
        {Case{Encap::kUdp4, 12, 0x09}, Case{Encap::kUdp4, 14, 0x65}, Case{Encap::kUdp6, 13, 0xde},
-        Case{Encap::kUdp6, 14, 0x40}, Case{Encap::kAfh1s, 13, 0xb7}, Case{Encap::kAfh2, 13, 0xb7},
-        Case{Encap::kAfh2, 0, 0x00}, Case{Encap::kAfh2, 0, 0x42}}) {
+        Case{Encap::kUdp6, 14, 0x40}, Case{Encap::kAfh1s, 13, 0xb7}, Case{Encap::kEsun, 13, 0x5b},
+        Case{Encap::kAfh2, 13, 0xb7}, Case{Encap::kAfh2, 0, 0x00}, Case{Encap::kAfh2, 0, 0x42}}) {
     std::vector<uint8_t> frame = FrameOf(c.encap, {}, 64, {.dscp = 26}, false);
     EXPECT_EQ(ClassOf(RuleFor(c.encap), frame), 3);
     frame[c.at] = c.value;
@@ -158,12 +165,12 @@ TEST_P(LinkVcTest, OfClass0ItIsTheVc) {
 }
 
 TEST_P(LinkVcTest, OfAnyOtherClassItIsTheClass) {
-  if (TraitsOf(encap()).has_class) {
+  if (has_class()) {
     EXPECT_EQ(LinkVc({.xpuid = 1, .vc = 2}, 64, {.dscp = 26}), 3);
     EXPECT_EQ(LinkVc({.xpuid = 1, .vc = 2}, 64, {.dscp = 7}), 2) << "class 0";
   }
   if (!TraitsOf(encap()).can_be_tagged) return;
-  const uint8_t expected = TraitsOf(encap()).has_class ? 2 : 5;
+  const uint8_t expected = has_class() ? 2 : 5;
   EXPECT_EQ(LinkVc({.xpuid = 1, .vc = 2}, 64, {.pcp = 5}, true), expected);
 }
 
@@ -284,8 +291,8 @@ TEST(LinkVc, GoesByTheFieldsOfTheHeaders) {
         Case{Encap::kUdp6, 58, 8 + 12, kAckLinkVc}, Case{Encap::kUdp6, 58, 8 + 13, 3},
         Case{Encap::kAfh1s, 16, 0x4002, kOther},  // next header
         Case{Encap::kAfh1s, 20, 12, kAckLinkVc}, Case{Encap::kAfh1s, 20, 13, 3},
-        Case{Encap::kAfh1s, 20, 0, kAckLinkVc}, Case{Encap::kAfh1, 12, 0x0801, kOther},
-        Case{Encap::kAfh2, 12, 0x0800, kOther}}) {
+        Case{Encap::kEsun, 12, 0x9e5b, kOther}, Case{Encap::kAfh1s, 20, 0, kAckLinkVc},
+        Case{Encap::kAfh1, 12, 0x0801, kOther}, Case{Encap::kAfh2, 12, 0x0800, kOther}}) {
     std::vector<uint8_t> frame = FrameOf(c.encap, {.xpuid = 1, .vc = 3}, 64, {}, false);
     frame[c.at] = static_cast<uint8_t>(c.value >> 8);
     frame[c.at + 1] = static_cast<uint8_t>(c.value);

@@ -62,6 +62,9 @@ inline HeaderSpec SpecOf(const Dialect& dialect) {
   return spec;
 }
 
+// An EtherType for ESUN, which has no usual one.
+inline constexpr uint16_t kEsunType = 0x9e5a;
+
 inline FrameRules RulesOf(Encap encap, const HeaderSpec& spec) {
   return {.encap = encap,
           .udp_port = spec.udp_port,

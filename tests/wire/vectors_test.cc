@@ -65,6 +65,7 @@ HeaderSpec ReadSpec(const Json& v) {
       .destination = ReadAddress(v, "dip", "dst_fwd"),
       .udp_port = v.value("dport", kDefaultUdpPort),
       .session = v["session"],
+      .ether_type = v.value("ether_type", uint16_t{0}),
       .traffic_class = {.pcp = v.value("pcp", uint8_t{0}), .dscp = v["dscp"], .ecn = v["ecn"]}};
   if (v.contains("smac")) spec.source_mac = ReadMac(v["smac"]);
   if (v.contains("dmac")) spec.destination_mac = ReadMac(v["dmac"]);
@@ -121,14 +122,15 @@ TEST(Vectors, Decode) {
     const HeaderSpec spec = ReadSpec(v);
     Bytes frame = FromHex(v["frame"]);
     const ParsedFrame parsed =
-        ParseFrame({.encap = encap, .udp_port = spec.udp_port}, frame.data(),
-                   static_cast<uint32_t>(frame.size()), false);
+        ParseFrame({.encap = encap, .udp_port = spec.udp_port, .ether_type = spec.ether_type},
+                   frame.data(), static_cast<uint32_t>(frame.size()), false);
     ASSERT_EQ(parsed.error, FrameError::kNone);
     EXPECT_EQ(parsed.source, spec.source);
     EXPECT_EQ(parsed.destination, spec.destination);
     EXPECT_EQ(parsed.session, SessionCount(encap) > 1 ? spec.session : 0);
-    EXPECT_EQ(parsed.dscp, TraitsOf(encap).has_class ? spec.traffic_class.dscp : 0);
-    EXPECT_EQ(parsed.ecn, TraitsOf(encap).has_class ? spec.traffic_class.ecn : 0);
+    const bool has_class = TraitsOf(encap).class_bits != 0;
+    EXPECT_EQ(parsed.dscp, has_class ? spec.traffic_class.dscp : 0);
+    EXPECT_EQ(parsed.ecn, has_class ? spec.traffic_class.ecn : 0);
     EXPECT_TRUE(RcrcGood(parsed.pdu, parsed.pdu_bytes));
     const ReliabilityHeader rh = DecodeRh(parsed.pdu);
     const ReliabilityHeader sent = ReadRh(v);

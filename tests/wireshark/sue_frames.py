@@ -14,7 +14,8 @@ PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
 
 # The bytes that the untagged header adds to the PDU.
-HEADER_BYTES = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6}
+HEADER_BYTES = {"udp4": 42, "udp6": 62, "afh1": 14, "afh1s": 22, "afh2": 14, "afh2c": 6, "esun": 18}
+ESUN_TYPE = 0x9e5a  # ESUN has no usual EtherType
 ENCAPS = tuple(HEADER_BYTES)
 
 
@@ -117,6 +118,9 @@ def frame(encap, head, commands=b"", *, to, instance=0, tag=None, session=0, spo
     if encap == "afh1s":
         return (macs + b"\x88\xb6" + struct.pack(">BBBBHH", 0, DSCP_ECN, hops, 1, session, len(pdu))
                 + pdu + trailer)
+    if encap == "esun":
+        first = 1 << 5 | DSCP_ECN >> 5 << 2 | DSCP_ECN & 3
+        return macs + struct.pack(">HBHB", ESUN_TYPE, first, session, min(hops, 15) << 4) + pdu
     if encap == "afh2":
         return (struct.pack(">BBIBBI", 0x02, hops, destination, DSCP_ECN, session, source)
                 + b"\x88\xb5" + pdu + trailer)

@@ -71,7 +71,15 @@ def test_addresses_and_class(vector_packets, index):
         assert packet.number("suede.afh.src_xpuid") == vector["xpuid"]
         assert packet.number("suede.afh.dst_xpuid") == vector["dst_xpuid"]
         dscp, ecn = "suede.afh.dscp", "suede.afh.ecn"
-    if encap != "afh1":  # which has nowhere to put them
+    if encap == "esun":
+        assert packet.number("suede.esun.revision") == 0
+        assert packet.number("suede.esun.f") == 1
+        assert packet.number("suede.esun.cos") == vector["dscp"] // 8
+        assert packet.number("suede.esun.ecn") == vector["ecn"]
+        assert packet.number("suede.esun.flow_label") == vector["session"]
+        assert packet.number("suede.session") == vector["session"]
+        assert packet.number("suede.esun.hop_count") == 15
+    elif encap != "afh1":  # which has nowhere to put them
         assert packet.number(dscp) == vector["dscp"]
         assert packet.number(ecn) == vector["ecn"]
     if encap in ("afh1s", "afh2"):
@@ -182,9 +190,10 @@ def test_rcrc_covers_the_compressed_header(shark):
 
 def test_network_header_is_not_covered(shark):
     rewritten = [flipped(frame(encap, rh(5), to=9), byte, 4) for encap, byte in
-                 (("afh1s", 15), ("afh1s", 16), ("afh2", 1), ("afh2", 6), ("afh2c", 6))]
+                 (("afh1s", 15), ("afh1s", 16), ("afh2", 1), ("afh2", 6), ("afh2c", 6),
+                  ("esun", 14), ("esun", 17))]
     status = [packet.number("suede.rcrc.status") for packet in shark.dissect(rewritten)]
-    assert status == [RCRC_GOOD] * 5
+    assert status == [RCRC_GOOD] * 7
 
 
 def test_reserved_bits_are_covered_as_they_came(shark):
@@ -308,6 +317,21 @@ def test_shim(shark):
     assert "suede" not in packets[2].protocols()
     assert packets[3].expert("afh.hops_used_up")
     assert packets[3].number("suede.session") == 513
+
+
+def test_esun(shark):
+    good = frame("esun", rh(5), to=9, session=513)
+    without_label = bytearray(good)
+    without_label[14] &= 0xdf
+    later = bytearray(good)
+    later[14] |= 0x40  # revision 1
+    packets = shark.dissect([good, bytes(without_label), bytes(later),
+                             frame("esun", rh(5), to=9, hops=0)])
+    assert packets[0].number("suede.session") == 513
+    assert packets[0].number("suede.rcrc.status") == RCRC_GOOD
+    assert packets[1].number("suede.session") == 0
+    assert "suede" not in packets[2].protocols()
+    assert packets[3].expert("afh.hops_used_up")
     assert "suede.analysis" not in packets[3]
 
 

@@ -33,6 +33,14 @@ def test_ethertypes(shark):
         assert not any("suede" in p.protocols() for p in packets)
 
 
+def test_esun_has_no_usual_ethertype(shark):
+    one = frame("esun", rh(5), to=9)
+    assert shark.dissect([one])[0].text("suede.encap") == "esun"
+    for prefs in ({"esun_ethertype": ""}, {"esun_ethertype": "0x9001"}):
+        packet, = shark.dissect([one], prefs=prefs)
+        assert "suede" not in packet.protocols()
+
+
 def test_mac_prefix(shark):
     other = frame("afh1", rh(5), to=9).replace(PREFIX, bytes.fromhex("02aabbcc"))
     assert shark.dissect([other])[0].text("suede.encap") == "afh2"  # 02 is a first byte of Gen 2

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree
 
-from sue_frames import write_pcap
+from sue_frames import ESUN_TYPE, write_pcap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "tools/wireshark/suede.lua"
@@ -102,7 +102,8 @@ class Shark:
     def tshark(self, pcap, *arguments, script=SCRIPT, prefs=None, **options):
         load = ["-X", f"lua_script:{script}"] if script else []
         settings = []
-        for key, value in (prefs or {}).items():
+        usual = {"esun_ethertype": hex(ESUN_TYPE)} if script else {}
+        for key, value in (usual | (prefs or {})).items():
             settings += ["-o", f"suede.{key}:{value}"]
         return self.run("tshark", "-n", *load, *settings, "-r", pcap, *arguments, **options).stdout
 

@@ -139,8 +139,7 @@ def _holes(scenario, topology, link, xpus):
     for xpu in xpus:
         for port in topology.ports_of(xpu):
             if port.link.switch in topology.distances[link.switch]:
-                result.append(port.mac if scenario["encapsulation"].startswith("udp") else
-                              str(plans.forwarding_address(topology, port, xpu)))
+                result.append(str(plans.address_at_switch(scenario["encapsulation"], topology, port, xpu)))
     return ",".join(dict.fromkeys(result)) or "none"
 
 

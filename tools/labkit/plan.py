@@ -21,6 +21,8 @@ PATIENT = {
     "congestion": {"base_rtt_us": 500, "repeat_us": 20000, "repeat_max_us": 400000},
 }
 MESH = "mesh"  # device of the port by which a daemon's XPUs reach their own devices
+MAC_PREFIX = "02:53:55:45"  # ports[].mac_prefix
+
 DESCRIPTORS = {"rx_descriptors": 256, "tx_descriptors": 256}
 CLASSES = {"vc": [{"dscp": 8}, {"dscp": 16}, {"dscp": 24}, {"dscp": 32}], "ack": {"dscp": 48}}
 
@@ -183,6 +185,14 @@ def forwarding_address(topology, port, xpu):
     return _base(topology, port) + xpu
 
 
+def address_at_switch(encap, topology, port, xpu):
+    """The address of an XPU's port by which the lab's switches forward."""
+    if encap.startswith("udp"):
+        return port.mac
+    number = forwarding_address(topology, port, xpu)
+    return f"{MAC_PREFIX}:{number >> 8:02x}:{number & 0xff:02x}" if encap == "esun" else number
+
+
 def _address(encap, topology, port, xpus):
     """Keys of the configuration with the addresses of XPUs on the port."""
     several = "_base" if len(xpus) > 1 else ""
@@ -237,6 +247,8 @@ def _parts_of_ports(scenario, topology, name, _xpus, of_port):
         entry = {"name": port.name, "encapsulation": encap, **DESCRIPTORS}
         if encap.startswith("udp"):
             entry["mac"] = port.mac
+        if encap == "esun":
+            entry["ether_type"] = schema.ESUN_TYPE
         ports.append(merged(entry, of_port))
         entry = {"port": port.name, **_address(encap, topology, port, port.xpus)}
         instances.setdefault(tuple(port.xpus), []).append(entry)
@@ -311,16 +323,15 @@ def _switch(scenario, topology, name, number):
         way = topology.way(name, port) if port.link.switch else None
         if way is None:
             continue
-        if encap.startswith("udp"):
-            addresses.append({"mac": port.mac, "port": way.name})
-        else:
-            addresses += [{"forwarding_address": forwarding_address(topology, port, xpu), "port": way.name}
-                          for xpu in port.xpus]
+        kind = "mac" if encap.startswith("udp") or encap == "esun" else "forwarding_address"
+        xpus = port.xpus[:1] if encap.startswith("udp") else port.xpus
+        addresses += [{kind: address_at_switch(encap, topology, port, xpu), "port": way.name} for xpu in xpus]
     return merged({
         "version": 1,
         "name": name,
         "seed": (scenario["seed"] + number) % (1 << 32),
         "forwarding": schema.FORWARDING[encap],
+        **({"esun_ether_type": schema.ESUN_TYPE} if encap == "esun" else {}),
         "learning": "off",
         "unknown": "drop",
         "lcores": [{"cpu": 0, "idle": "sleep"}],

@@ -7,7 +7,9 @@ REQUIRED = object()
 NONE = object()  # without a default: absent is None
 
 # How the switches of a lab forward frames with each header.
-FORWARDING = {"udp4": "mac", "udp6": "mac", "afh1": "afh1", "afh1s": "afh1", "afh2": "afh2", "afh2c": "afh2"}
+FORWARDING = {"udp4": "mac", "udp6": "mac", "afh1": "afh1", "afh1s": "afh1", "afh2": "afh2", "afh2c": "afh2",
+              "esun": "esun"}
+ESUN_TYPE = 0x88b5  # for experiments: ESUN has no usual EtherType
 ENCAPSULATIONS = tuple(FORWARDING)
 BACKENDS = ("local", "veth", "simulator", "servers", "containers")
 WORKLOADS = ("permutation", "all-to-all", "all-reduce-ring", "all-reduce-direct", "incast", "moe",

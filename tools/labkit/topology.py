@@ -245,7 +245,7 @@ def _read_system(scenario):
     spec = scenario["topology"]
     if spec["xpus_per_port"] != 1:
         raise scenario.error("topology.xpus_per_port", "XPUs of a system share no ports; remove it")
-    if scenario["encapsulation"] in ("afh1", "afh1s", "afh2c"):
+    if scenario["encapsulation"] in ("afh1", "afh1s", "afh2c", "esun"):
         raise scenario.error("encapsulation", f"{scenario['encapsulation']} has too few bits for addresses of a system; write afh2")
     names, planes = [], []
     for plane in range(spec["planes"]):

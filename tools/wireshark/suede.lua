@@ -118,6 +118,30 @@ local HEADERS = {
       { name = "src", label = "source forwarding address", at = 10, bytes = 2 },
       { name = "ethertype", label = "EtherType", at = 12, bytes = 2 },
     } },
+  esun = { name = "esun", title = "ESUN", bytes = 18,
+    ethertype = 0x0000, prefixed = true,
+    fields = {
+      { name = "prefix", label = "prefix", at = 0, bytes = 4 },
+      { name = "dst", label = "destination forwarding address", at = 4, bytes = 2 },
+      { name = "prefix", label = "prefix", at = 6, bytes = 4 },
+      { name = "src", label = "source forwarding address", at = 10, bytes = 2 },
+      { name = "ethertype", label = "EtherType", at = 12, bytes = 2 },
+      { name = "revision", label = "revision", at = 14, bytes = 1,
+        mask = 0xc0, shift = 6, value = 0 },
+      { name = "f", label = "F", at = 14, bytes = 1,
+        mask = 0x20, shift = 5 },
+      { name = "cos", label = "CoS", at = 14, bytes = 1,
+        mask = 0x1c, shift = 2 },
+      { name = "ecn", label = "ECN", at = 14, bytes = 1,
+        mask = 0x03, shift = 0 },
+      { name = "flow_label", label = "flow label", at = 15, bytes = 2 },
+      { name = "hop_count", label = "TTL", at = 17, bytes = 1,
+        mask = 0xf0, shift = 4 },
+      { name = "user_defined", label = "user-defined", at = 17, bytes = 1,
+        mask = 0x0c, shift = 2 },
+      { name = "reserved", label = "reserved", at = 17, bytes = 1,
+        mask = 0x03, shift = 0 },
+    } },
 }
 -- headers: end
 
@@ -222,7 +246,7 @@ end
 for _, header in pairs(HEADERS) do
   if has_own_ethertype(header) then
     suede.prefs[ethertype_pref(header)] = Pref.range("EtherTypes of " .. header.title,
-      string.format("0x%04x", header.ethertype),
+      header.ethertype ~= 0 and string.format("0x%04x", header.ethertype) or "",
       string.format("EtherTypes of %s, %d bytes", header.title, header.bytes - ETHERNET_BYTES), 65535)
   end
 end
@@ -1800,9 +1824,10 @@ local function dissector_of(header)
     local afh = tree:add(f.afh, tvb(0, bytes)):set_text(header.title)
     add_mac_addresses(afh, pinfo, link, header.name)
     local items = add_fields(afh, tvb, header, ETHERNET_BYTES, ETHERNET_BYTES)
-    local hops, entropy, length = items.hop_count, items.entropy, items.length
+    local hops, entropy, length = items.hop_count, items.entropy or items.flow_label, items.length
     if entropy then
-      link.session = value_of(entropy.field, entropy.range)
+      local is_valid = not items.f or value_of(items.f.field, items.f.range) == 1
+      link.session = is_valid and value_of(entropy.field, entropy.range) or 0
       add_generated(tree, f.session, link.session)
     end
     if hops and value_of(hops.field, hops.range) == 0 then
@@ -2033,8 +2058,8 @@ local function register(name, ranges, protocol)
   local table_ = DissectorTable.get(name)
   local key = name .. " " .. protocol.name
   if registered[key] then table_:remove(registered[key], protocol) end
-  registered[key] = tostring(ranges)
-  table_:add(registered[key], protocol)
+  registered[key] = tostring(ranges) ~= "" and tostring(ranges) or nil
+  if registered[key] then table_:add(registered[key], protocol) end
 end
 
 local function use_preferences()

@@ -50,9 +50,17 @@ std::string ValueOf(std::string_view name, FieldKey key) {
     if (name == "ether_types" && TraitsOf(encap).addresses == AddressKind::kForwarding) {
       numbers[i] = TraitsOf(encap).ether_type;
     }
+    if (name == "hop_limits" && FieldBits(encap, key) != 0) {
+      numbers[i] = HopLimitIn(encap, kDefaultHopLimit);
+    }
     if (name == "bits" && FieldBits(encap, key) != 0) numbers[i] = FieldBits(encap, key);
   }
-  if (name == "ether_types") return WithExceptions(numbers, "", "", /*name_first=*/true);
+  if (name == "ether_types") {
+    std::erase_if(numbers, [](const auto& one) { return one.second == 0; });
+    return StrCat(WithExceptions(numbers, "", "", /*name_first=*/true), "; none for ",
+                  NamesOf(kWithoutEtherType));
+  }
+  if (name == "hop_limits") return WithExceptions(numbers, "", "", /*name_first=*/true);
   if (name == "bits") return WithExceptions(numbers, " bits", " in ", /*name_first=*/false);
   return NamesOf(EncapsWith([](const EncapTraits& traits) { return traits.holds_rh; }));
 }

@@ -55,10 +55,16 @@ enum class Shown : uint8_t {
   X(Dip, "dip", IpAddress, 0, 0, Always, "zero", "destination IP address")                      \
   X(Dport, "dport", Number, 0, 0, Always, "3333", "destination port")                           \
   X(Session, "session", Number, 0, 0, Always, "0",                                              \
-    "session: source port less 49152, modulo 65536, or entropy; {bits}")                        \
+    "session: source port less 49152, modulo 65536, entropy, or flow label; {bits}")            \
   X(Dscp, "dscp", Number, 0, 0, Always, "0", "DSCP")                                            \
+  X(Cos, "cos", Number, 0, 0, Always, "0", "CoS of ESUN")                                       \
   X(Ecn, "ecn", Number, 0, 0, Always, "0", "ECN")                                               \
-  X(HopLimit, "hop_limit", Number, 0, 0, Always, "64", "TTL, hop limit or hop count")           \
+  X(HopLimit, "hop_limit", Number, 0, 0, Always, "{hop_limits}",                                \
+    "TTL, hop limit or hop count; {bits}")                                                      \
+  X(LabelValid, "label_valid", Number, 0, 0, Unusual, "1",                                      \
+    "F of ESUN: the flow label, which is the session, is valid")                                \
+  X(UserDefined, "user_defined", Number, 0, 0, Unusual, "0", "user-defined bits of ESUN")       \
+  X(EsunReserved, "esun_reserved", Number, 0, 0, Unusual, "0", "reserved bits of ESUN")         \
   X(FlowLabel, "flow_label", Number, 0, 0, Unusual, "0", "flow label")                          \
   X(IpId, "ip_id", Number, 0, 0, Unusual, "0", "identification")                                \
   X(IpFlags, "ip_flags", Number, 0, 0, Unusual, "2", "4 reserved, 2 DF, 1 MF")                  \

@@ -42,7 +42,6 @@ struct TrafficClass {
 
 inline constexpr uint16_t kDefaultUdpPort = 3333;
 inline constexpr uint32_t kDefaultMacPrefix = 0x02535545;
-inline constexpr uint8_t kDefaultHopLimit = 64;
 
 // Parameters of a header of one connection and class. An encapsulation ignores those for which it
 // has no field.
@@ -57,7 +56,7 @@ struct HeaderSpec {
   uint16_t session = 0;                     // below SessionCount of the encapsulation
   uint32_t mac_prefix = kDefaultMacPrefix;  // if MAC addresses are prefixed
   uint16_t ether_type = 0;  // of forwarding addresses; 0: the encapsulation's default
-  uint8_t hop_limit = kDefaultHopLimit;  // 1 to 255; if the header has one
+  uint8_t hop_limit = kDefaultHopLimit;  // 1 to 255; larger than fits the header: its maximum
   TrafficClass traffic_class;
 };
 
@@ -110,12 +109,13 @@ enum class FrameError : uint8_t {
   kNextHeader,   // shim not followed by SUE
   kHopLimit,     // not of IP: received with a hop limit of 0
   kMulticast,    // AFH Gen 2 frame to a multicast group, which SUE does not use
+  kRevision,     // unsupported revision of the ESUN header
 };
 
 // Names of errors, in the order of FrameError: the counter is rx_drop_NAME_total.
-inline constexpr std::array<std::string_view, 10> kFrameErrorNames = {
-    "none",         "not_sue",      "truncated",   "ip_header", "ip_checksum",
-    "udp_checksum", "shim_version", "next_header", "hop_limit", "multicast"};
+inline constexpr std::array<std::string_view, 11> kFrameErrorNames = {
+    "none",         "not_sue",     "truncated", "ip_header", "ip_checksum", "udp_checksum",
+    "shim_version", "next_header", "hop_limit", "multicast", "revision"};
 constexpr std::string_view FrameErrorName(FrameError error) {
   return kFrameErrorNames[static_cast<size_t>(error)];
 }
@@ -123,7 +123,7 @@ constexpr std::string_view FrameErrorName(FrameError error) {
 // PDU of a received frame, and the fields of its header. `pdu` points into the frame.
 struct ParsedFrame {
   FrameError error = FrameError::kNone;
-  uint8_t dscp = 0;  // DSCP; 0 if the header has no DSCP and ECN
+  uint8_t dscp = 0;  // 0 if the header has no DSCP and ECN; esun: 8 times the CoS
   uint8_t ecn = 0;
   uint16_t session = 0;  // udp*: modulo 2^16; 16384 and above: the port is not a session's
   NetAddress source;

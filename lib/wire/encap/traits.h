@@ -37,11 +37,11 @@ struct EncapTraits {
   MacKind macs;
   uint8_t forwarding_bits = 0;  // of a forwarding address; 0: addressed by IP
   uint32_t sessions = 1;        // sessions of a connection that frames can name; 1: no field
-  uint16_t ether_type;          // default with forwarding addresses, else fixed
+  uint16_t ether_type;  // default with forwarding addresses, else fixed; 0: to be configured
   bool can_be_tagged = true;    // by IEEE 802.1Q, which also provides the PCP
-  bool has_class = true;        // has DSCP and ECN
+  uint8_t class_bits = 6;       // of the DSCP; 3: its upper three bits; 0: neither DSCP nor ECN
   bool has_length = true;       // has the PDU's length: bytes behind the PDU are ignored
-  bool has_hop_limit = true;    // TTL, hop limit or hop count
+  uint8_t max_hop_limit = 255;  // of TTL, hop limit or hop count; 0: no field
   bool holds_rh = false;        // the xpuid is then only in the low bits of the source address
 };
 
@@ -56,7 +56,7 @@ struct EncapTraits {
     .ether_type = 0x86dd)                                                                       \
   X(Afh1, .name = "afh1", .title = "AFH Gen 1", .header_bytes = 14,                             \
     .addresses = AddressKind::kForwarding, .macs = MacKind::kPrefixed, .forwarding_bits = 16,   \
-    .ether_type = 0x88b5, .has_class = false, .has_length = false, .has_hop_limit = false)      \
+    .ether_type = 0x88b5, .class_bits = 0, .has_length = false, .max_hop_limit = 0)             \
   X(Afh1s, .name = "afh1s", .title = "AFH Gen 1 with shim", .then = "shim", .header_bytes = 22, \
     .addresses = AddressKind::kForwarding, .macs = MacKind::kPrefixed, .forwarding_bits = 16,   \
     .sessions = 65536, .ether_type = 0x88b6)                                                    \
@@ -65,8 +65,11 @@ struct EncapTraits {
     .sessions = 256, .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false)         \
   X(Afh2c, .name = "afh2c", .title = "AFH Gen 2, compressed", .header_bytes = 6,                \
     .addresses = AddressKind::kForwarding, .macs = MacKind::kOther, .forwarding_bits = 16,      \
-    .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false, .has_hop_limit = false,  \
-    .holds_rh = true)
+    .ether_type = 0x88b5, .can_be_tagged = false, .has_length = false, .max_hop_limit = 0,      \
+    .holds_rh = true)                                                                           \
+  X(Esun, .name = "esun", .title = "ESUN", .then = "ESUN", .header_bytes = 18,                  \
+    .addresses = AddressKind::kForwarding, .macs = MacKind::kPrefixed, .forwarding_bits = 16,   \
+    .sessions = 65536, .ether_type = 0, .class_bits = 3, .has_length = false, .max_hop_limit = 15)
 
 enum class Encap : uint8_t {
 #define SUEDE_ENCAP_ID(id, ...) k##id,
@@ -104,9 +107,17 @@ constexpr std::optional<Encap> ParseEncap(std::string_view name) {
 constexpr uint32_t SessionCount(Encap encap) { return TraitsOf(encap).sessions; }
 
 // Returns the EtherType of a header with forwarding addresses: the configured one, or the default
-// if that is 0.
+// if that is 0. A header without a default has to be configured.
 constexpr uint16_t EtherTypeOf(Encap encap, uint16_t configured) {
   return configured != 0 ? configured : TraitsOf(encap).ether_type;
+}
+
+inline constexpr uint8_t kDefaultHopLimit = 64;
+
+// Returns the hop limit, or the largest one that fits the header.
+constexpr uint8_t HopLimitIn(Encap encap, uint8_t hop_limit) {
+  const uint8_t max = TraitsOf(encap).max_hop_limit;
+  return hop_limit < max ? hop_limit : max;
 }
 
 // A set of headers.
@@ -134,6 +145,9 @@ constexpr EncapSet EncapsWith(Condition condition) {
 }
 
 inline constexpr EncapSet kEveryEncap = EncapsWith([](const EncapTraits&) { return true; });
+// Headers whose EtherType has to be configured.
+inline constexpr EncapSet kWithoutEtherType =
+    EncapsWith([](const EncapTraits& traits) { return traits.ether_type == 0; });
 
 // Returns the names of a set's headers, in the order of Encap, with `between` between names and
 // `last` in front of the last one.
