@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "config/config_rates.h"
 #include "daemon/draw_secret.h"
 #include "daemon/eal_start.h"
 #include "daemon/event_line.h"
@@ -117,7 +118,32 @@ absl::Status Endpoint::OpenPorts() {
       ports_[p] = *std::move(opened);
     }
   }
+  return CheckRates();
+}
+
+absl::Status Endpoint::CheckRate(uint32_t port) const {
+  const auto use =
+      MissingRate(config_, port, [this](uint32_t p) { return ports_[p]->link().speed_bps != 0; });
+  if (!use) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("port ", ports_[port]->name(), " (",
+                                                 ports_[port]->driver(),
+                                                 "): ", MissingRateText(config_, port, *use)));
+}
+
+// Checks ports whose links are up: a link that is down may report a speed later.
+absl::Status Endpoint::CheckRates() const {
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    if (!ports_[p]->link().up) continue;
+    if (absl::Status status = CheckRate(p); !status.ok()) return status;
+  }
   return absl::OkStatus();
+}
+
+void Endpoint::NoteLinkUp(uint32_t port) const {
+  if (const absl::Status status = CheckRate(port); !status.ok()) {
+    log_(EalLogLevel::kWarning, "port",
+         absl::StrCat(status.message(), "; until then 100 Gbit/s are assumed"));
+  }
 }
 
 TappedPort* Endpoint::tapped_port(std::string_view name) const {

@@ -111,6 +111,9 @@ class Endpoint {
   // Returns the currently paused flows (link/pauses.h) of the port.
   VcMask PausedFlows(uint32_t port) const;
 
+  // Logs a warning if the rate of Config::ports[port], whose link has come up, is not known and a
+  // setting depends on it.
+  void NoteLinkUp(uint32_t port) const;
   // Returns the link speeds of Config::ports, in bit/s; 0 if unknown.
   std::vector<uint64_t> LinkSpeeds() const;
 
@@ -131,6 +134,8 @@ class Endpoint {
   Endpoint(const Config& config, Log log);
   absl::Status BeginEal();
   absl::Status OpenPorts();
+  absl::Status CheckRate(uint32_t port) const;
+  absl::Status CheckRates() const;
   absl::Status OpenKeys();
   // Calls `each` with every block of counters.
   template <typename Each>

@@ -423,8 +423,10 @@ std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig&
                                          : 0;
     weights.push_back(static_cast<uint32_t>(std::min<uint64_t>(weight, kMaxPlaneWeight)));
   }
-  const uint32_t fastest = std::max(*std::max_element(weights.begin(), weights.end()), 1u);
-  std::replace(weights.begin(), weights.end(), 0u, fastest);
+  // Planes of which no rate is known are alike. MissingRate refuses a mixture for links that are up.
+  constexpr uint32_t kAlike = 100;
+  const uint32_t fastest = *std::max_element(weights.begin(), weights.end());
+  std::replace(weights.begin(), weights.end(), 0u, fastest != 0 ? fastest : kAlike);
   return weights;
 }
 

@@ -68,6 +68,7 @@ void Watch::CheckPort(uint32_t p) {
   if (link.up) endpoint_->administration().NoteLinkSpeed(p, link.speed_bps);
   if (link.up != link_up_[p]) {
     link_up_[p] = link.up;
+    if (link.up) endpoint_->NoteLinkUp(p);
     std::vector<EventValue> values = {{EventField::kPort, port.name()}};
     if (link.up && link.speed_bps != 0) values.emplace_back(EventField::kSpeedBps, link.speed_bps);
     events.Raise(link.up ? EventKind::kLinkUp : EventKind::kLinkDown, std::move(values));

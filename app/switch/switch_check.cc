@@ -249,6 +249,11 @@ Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
   for (size_t i = 0; i < config.ports.size(); ++i) {
     SwitchPortConfig& port = config.ports[i];
     const std::string path = Entry("ports", i);
+    if (port.pfc == OnOff::kOn && port.rate_gbps.value == 0) {
+      return draft.Error(path + ".pfc",
+                         "the quanta of pauses, and the headroom of lossless classes, depend on "
+                         "the port's rate; set rate_gbps to that of the link");
+    }
     if (port.mtu_bytes == 0) port.mtu_bytes = kDefaultPackBytes + OverheadBytes(Encap::kUdp6);
     if (Status s = CheckFrameRoom(draft, i, MaxFrameBytes(port)); !s.ok()) return s;
     if (port.lcore_cpu) {
@@ -359,7 +364,7 @@ uint64_t BpsOf(const Decimal& gbps) {
 
 // Returns the largest headroom that any port needs.
 uint32_t HeadroomOf(const SwitchConfig& config, const SwitchClassConfig& one) {
-  constexpr uint64_t kUnknownRateBps = 100'000'000'000;
+  constexpr uint64_t kUnknownRateBps = 100'000'000'000;  // of ports that send no pauses
   if (one.lossless == OnOff::kOff) return 0;
   if (one.headroom_bytes) return *one.headroom_bytes;
   uint32_t most = 0;

@@ -181,6 +181,7 @@ class DpdkPort final : public TappedPort {
   uint16_t id_ = 0;
   uint16_t queues_ = 1;
   uint32_t frame_bytes_ = 0;
+  bool reports_speed_ = false;  // false: the driver's speed is a constant, and not used
   rte_mempool* pool_ = nullptr;
   std::unique_ptr<memif::Device> memif_;
   std::vector<std::unique_ptr<QueuePair>> pairs_;

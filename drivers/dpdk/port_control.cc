@@ -85,14 +85,14 @@ void DpdkPort::SetTap(FrameTap* tap) {
 
 void DpdkPort::ReadLink() {
   if (memif_ != nullptr) {
-    constexpr uint64_t kSpeed = 100'000;  // in Mb/s, as net_memif of DPDK reports
-    link_.store((memif_->up() ? kUp : 0) | kSpeed, std::memory_order_relaxed);
+    link_.store(memif_->up() ? kUp : 0, std::memory_order_relaxed);
     return;
   }
   rte_eth_link link{};
   if (rte_eth_link_get_nowait(id_, &link) != 0) return;
   const bool up = link.link_status == RTE_ETH_LINK_UP && started_.load(std::memory_order_acquire);
-  const uint64_t speed = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
+  const bool known = reports_speed_ && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+  const uint64_t speed = known ? link.link_speed : 0;
   link_.store((up ? kUp : 0) | speed, std::memory_order_relaxed);
 }
 

@@ -137,6 +137,7 @@ absl::Status PortOpener::Failed(absl::string_view what, int error) const {
 
 absl::Status PortOpener::Run() {
   port_->name_ = options_.name;
+  port_->reports_speed_ = ReportsSpeed(options_.device);
   port_->frame_bytes_ = options_.frame_bytes;
   if (IsMemif(options_.device)) return OpenMemif();
   if (absl::Status status = Find(); !status.ok()) return status;

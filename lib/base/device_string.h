@@ -50,6 +50,15 @@ inline bool IsMemifServer(std::string_view device) {
   return IsMemif(device) && (role == "server" || role == "master");
 }
 
+// Whether the device may report the speed of a link. Most virtual devices have none, and their
+// drivers report constants.
+inline bool ReportsSpeed(std::string_view device) {
+  if (!IsVdev(device)) return true;
+  const std::string_view driver = VdevDriver(device);
+  if (driver == "virtio_user") return !DeviceArgument(device, "speed").empty();
+  return driver == "net_bonding" || driver == "net_failsafe" || driver == "net_vdev_netvsc";
+}
+
 // Returns the PCI address with its domain, in lower case.
 inline std::string PciAddress(std::string_view device) {
   std::string address(DeviceHead(device));

@@ -432,6 +432,7 @@ Status CheckConfig(const MachineFacts& machine, ConfigDraft& draft) {
   if (Status s = CheckSealing(draft); !s.ok()) return s;
   if (Status s = CheckMesh(draft); !s.ok()) return s;
   if (Status s = CheckLinks(draft); !s.ok()) return s;
+  if (Status s = CheckRates(draft); !s.ok()) return s;
   WarnOfPeers(draft);
   WarnOfClasses(draft);
   return OkStatus();

@@ -75,6 +75,8 @@ absl::Status CheckTransport(const ConfigDraft& draft);
 absl::Status CheckCongestion(ConfigDraft& draft);
 absl::Status CheckPlanes(const ConfigDraft& draft);
 absl::Status CheckSessions(const ConfigDraft& draft);
+// Checks that the rate of each port is known where a setting depends on it (config_rates.h).
+absl::Status CheckRates(const ConfigDraft& draft);
 
 }  // namespace suede
 

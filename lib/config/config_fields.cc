@@ -131,7 +131,9 @@ constexpr ConfigField<PortConfig> kPort[] = {
                           "Forward error correction of the link; device: as the device has it."),
     Key<&PortConfig::bandwidth_gbps>(
         "bandwidth_gbps", "Gbit/s", Between(1, 65535),
-        "Weight of the planes on the port (planes.md), and the rate of PFC's quanta (pfc.md).",
+        "Rate of the port: weight of its planes (planes.md), PFC's quanta (pfc.md), congestion "
+        "control (congestion.md). Needed for these where the speed of the link is not known "
+        "(dpdk.md, \"Rate\").",
         {.shown_default = "the link's speed"}),
     Key<&PortConfig::pfc>("pfc", "", {},
                           "Priority flow control (pfc.md). software: the endpoint obeys and sends "

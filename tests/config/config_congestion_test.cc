@@ -14,11 +14,12 @@ namespace {
 using std::chrono::microseconds;
 
 constexpr char kGoodCongestion[] =
-    "version: 1\n"                                                                  // 1
-    "name: left\n"                                                                  // 2
-    "lcores: [{cpu: 1}]\n"                                                          // 3
-    "ports:\n"                                                                      // 4
-    "  - {name: p0, device: net_null0, trimmed_dscp: 40, receive_mbps: 90000}\n"    // 5
+    "version: 1\n"          // 1
+    "name: left\n"          // 2
+    "lcores: [{cpu: 1}]\n"  // 3
+    "ports:\n"              // 4
+    "  - {name: p0, device: net_null0, bandwidth_gbps: 100, trimmed_dscp: 40, receive_mbps: "
+    "90000}\n"                                                                      // 5
     "instances:\n"                                                                  // 6
     "  - {xpu: 0, congestion: nscc, ports: [{port: p0, ip: 198.18.0.1}]}\n"         // 7
     "  - {xpu: 1, congestion: rccc, ports: [{port: p0, ip: 198.18.0.2}]}\n"         // 8
@@ -113,11 +114,11 @@ const Wrong kWrongCongestion[] = {
      "16:66: congestion.target_percent: ", "use 10 to 1000"},
     {"window_max_percent: 151", "window_max_percent: 99",
      "17:24: congestion.window_max_percent: ", "use 100 to 1000"},
-    {"trimmed_dscp: 40", "trimmed_dscp: 64", "5:49: ports[0].trimmed_dscp: ", "use 0 to 63"},
+    {"trimmed_dscp: 40", "trimmed_dscp: 64", "5:70: ports[0].trimmed_dscp: ", "use 0 to 63"},
     {"trimmed_dscp: 40", "encapsulation: afh2, trimmed_dscp: 40",
-     "5:70: ports[0].trimmed_dscp: ", "leave it out"},
+     "5:91: ports[0].trimmed_dscp: ", "leave it out"},
     {"receive_mbps: 90000", "receive_mbps: 0",
-     "5:67: ports[0].receive_mbps: ", "use 1 to 10000000"},
+     "5:88: ports[0].receive_mbps: ", "use 1 to 10000000"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Keys, WrongCongestionTest, testing::ValuesIn(kWrongCongestion));

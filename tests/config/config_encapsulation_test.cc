@@ -209,12 +209,14 @@ TEST(EncapsulationTest, VcsThatPauseWithAcknowledgementsAreWarnedOf) {
       return warning.find("ports[0].pfc: VC ") != std::string::npos;
     });
   };
-  const std::string udp4 = "pfc: software, encapsulation: udp4";
+  const std::string udp4 = "pfc: software, bandwidth_gbps: 100, encapsulation: udp4";
   EXPECT_FALSE(warned(udp4, ""));
   EXPECT_TRUE(warned(udp4, "classes: {vc: [{}, {}, {dscp: 55}, {}]}\n"));
   EXPECT_FALSE(warned("encapsulation: udp4", "classes: {vc: [{}, {}, {dscp: 55}, {}]}\n"));
-  EXPECT_TRUE(warned("pfc: software, encapsulation: afh1", "")) << "no field has a class";
-  EXPECT_FALSE(warned("pfc: software, encapsulation: afh1, vlan: {vid: 5}", ""));
+  EXPECT_TRUE(warned("pfc: software, bandwidth_gbps: 100, encapsulation: afh1", ""))
+      << "no field has a class";
+  EXPECT_FALSE(
+      warned("pfc: software, bandwidth_gbps: 100, encapsulation: afh1, vlan: {vid: 5}", ""));
   const std::string pcps = "classes: {vc: [{pcp: 6}, {}, {}, {}]}\n";
   EXPECT_FALSE(warned(udp4 + ", vlan: {vid: 5}", pcps)) << "the DSCP counts";
   EXPECT_TRUE(warned(udp4 + ", vlan: {vid: 5}, pfc_class: pcp", pcps));
@@ -240,9 +242,10 @@ TEST(EncapsulationTest, EachVcHasAClassOfItsOwnWhereAPortControlsFlow) {
   const std::string udp4 = "encapsulation: udp4, ";
   const Values own = {0, 0, 8, 1, 16, 2, 24, 3};
   EXPECT_EQ(classes_of(udp4 + "pfc: off", ""), Values(8));
-  EXPECT_EQ(classes_of(udp4 + "pfc: software", ""), own);
+  EXPECT_EQ(classes_of(udp4 + "pfc: software, bandwidth_gbps: 100", ""), own);
   EXPECT_EQ(classes_of(udp4 + "cbfc: on", ""), own);
-  EXPECT_EQ(classes_of(udp4 + "pfc: software", "classes: {vc: [{}, {dscp: 40}, {ecn: 2}, {}]}\n"),
+  EXPECT_EQ(classes_of(udp4 + "pfc: software, bandwidth_gbps: 100",
+                       "classes: {vc: [{}, {dscp: 40}, {ecn: 2}, {}]}\n"),
             (Values{0, 0, 40, 1, 16, 2, 24, 3}));
 }
 
@@ -259,7 +262,7 @@ TEST(EncapsulationTest, VcsInClassesOfTheirOwnHaveSequencesOfTheirOwn) {
   };
   const auto is_shared = [](const Config& config) { return config.classes == ClassesConfig(); };
   EXPECT_EQ(config_of("pfc: off").transport.psn_scope, PsnScope::kPort);
-  for (const std::string port : {"pfc: software", "cbfc: on"}) {
+  for (const std::string port : {"pfc: software, bandwidth_gbps: 100", "cbfc: on"}) {
     EXPECT_EQ(config_of(port).transport.psn_scope, PsnScope::kVc);
     EXPECT_FALSE(is_shared(config_of(port)));
     const Config of_one = config_of(port, "transport: {psn_scope: port}\n");
@@ -282,7 +285,7 @@ TEST(EncapsulationTest, VcsOfOneSequenceAreWarnedOfOnPortsThatControlFlow) {
   };
   const std::string one = "transport: {psn_scope: port}\n";
   const std::string two = one + "classes: {vc: [{}, {}, {dscp: 16}, {dscp: 24}]}\n";
-  for (const std::string port : {"pfc: software", "cbfc: on"}) {
+  for (const std::string port : {"pfc: software, bandwidth_gbps: 100", "cbfc: on"}) {
     const auto shared = warnings_of(port, one);
     ASSERT_EQ(shared.size(), 6u);
     EXPECT_EQ(shared[0].find("test.yaml:7:24: transport.psn_scope: VC 0 and VC 1 share class 0 on "
@@ -319,8 +322,8 @@ TEST(EncapsulationTest, PairsOfVcsThatShareAClassAreWarnedOf) {
   };
   const std::string same = "classes: {vc: [{}, {dscp: 7}, {}, {dscp: 16}]}\n";
   EXPECT_TRUE(warnings_of("encapsulation: udp4", same).empty());
-  for (const std::string port :
-       {"encapsulation: udp4, pfc: software", "encapsulation: udp4, cbfc: on"}) {
+  for (const std::string port : {"encapsulation: udp4, pfc: software, bandwidth_gbps: 100",
+                                 "encapsulation: udp4, cbfc: on"}) {
     const auto warned = warnings_of(port, same);
     ASSERT_EQ(warned.size(), 2u);
     EXPECT_EQ(warned[0].find("test.yaml:7:27: classes.vc[1].dscp: VC 0 and VC 1 share class 0 on "),
@@ -331,11 +334,13 @@ TEST(EncapsulationTest, PairsOfVcsThatShareAClassAreWarnedOf) {
               0u)
         << warned[1];
   }
-  const auto afh1 = warnings_of("encapsulation: afh1, pfc: software", "");
+  const auto afh1 = warnings_of("encapsulation: afh1, pfc: software, bandwidth_gbps: 100", "");
   ASSERT_EQ(afh1.size(), 6u);
   EXPECT_NE(afh1[5].find("ports[0].pfc: VC 2 and VC 3 share class 0"), std::string::npos);
   EXPECT_NE(afh1[5].find("; add vlan: {vid: 0}"), std::string::npos) << afh1[5];
-  EXPECT_TRUE(warnings_of("encapsulation: afh1, vlan: {vid: 0}, pfc: software", "").empty());
+  EXPECT_TRUE(
+      warnings_of("encapsulation: afh1, vlan: {vid: 0}, pfc: software, bandwidth_gbps: 100", "")
+          .empty());
 }
 
 TEST(EncapsulationTest, APauseEndsBelowWhereItBegins) {
@@ -535,8 +540,7 @@ const Wrong kIpAddresses[] = {
     {"ip_base: '2001:db8::'}", "ip: '2001:db8::7'}", "13:41: instances[1].ports[0].ip: one address",
      "use ip_base"},
     {"ip_base: '2001:db8::'}", "forwarding_base: 0}",
-     "13:54: instances[1].ports[0].forwarding_base: ",
-     "; use ip_base"},
+     "13:54: instances[1].ports[0].forwarding_base: ", "; use ip_base"},
     {"ip: 198.18.0.1}", "forwarding_address: 1}", "12:55: instances[0].ports[0].forwarding_add",
      "; use ip"},
     {"ip_base: '2001:db8::', mac_base", "forwarding_base: 0, mac_base",

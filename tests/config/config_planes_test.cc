@@ -15,36 +15,36 @@ namespace {
 // A good configuration, with a TAP device on a port that is no instance's first. Each case replaces
 // one piece of it.
 constexpr char kGoodPlanes[] =
-    "version: 1\n"                                                                   // 1
-    "name: left\n"                                                                   // 2
-    "lcores: [{cpu: 1}, {cpu: 2}]\n"                                                 // 3
-    "ports:\n"                                                                       // 4
-    "  - {name: p0, device: net_null0, encapsulation: afh1, bandwidth_gbps: 100}\n"  // 5
-    "  - {name: p1, device: net_null1, encapsulation: afh1, tap: t1}\n"              // 6
-    "  - {name: p2, device: net_null2}\n"                                            // 7
-    "  - {name: p3, device: net_null3, encapsulation: afh2}\n"                       // 8
-    "  - {name: p4, device: net_null4, encapsulation: afh2}\n"                       // 9
-    "instances:\n"                                                                   // 10
-    "  - xpus: 0-1\n"                                                                // 11
-    "    lcore: 1\n"                                                                 // 12
-    "    ordering: unordered\n"                                                      // 13
-    "    ports:\n"                                                                   // 14
-    "      - {port: p0}\n"                                                           // 15
-    "      - {port: p1, forwarding_base: 0x0400}\n"                                  // 16
-    "      - {port: p2, ip_base: 198.18.0.1}\n"                                      // 17
-    "      - {port: p3}\n"                                                           // 18
-    "  - {xpu: 2, lcore: 1, ports: [{port: p3}, {port: p1}]}\n"                      // 19
-    "  - {xpu: 3, lcore: 2, ports: [{port: p4}]}\n"                                  // 20
-    "peers:\n"                                                                       // 21
-    "  - xpus: 8-9\n"                                                                // 22
-    "    ports:\n"                                                                   // 23
-    "      - {port: p0}\n"                                                           // 24
-    "      - {port: p1}\n"                                                           // 25
-    "      - {port: p2, ip_base: 198.18.0.0, mac_base: 02:00:00:00:00:00}\n"         // 26
-    "      - {port: p3}\n"                                                           // 27
-    "      - {port: p4}\n"                                                           // 28
-    "planes:\n"                                                                      // 29
-    "  hello_multiplier: 3\n";                                                       // 30
+    "version: 1\n"                                                                            // 1
+    "name: left\n"                                                                            // 2
+    "lcores: [{cpu: 1}, {cpu: 2}]\n"                                                          // 3
+    "ports:\n"                                                                                // 4
+    "  - {name: p0, device: net_null0, encapsulation: afh1, bandwidth_gbps: 100}\n"           // 5
+    "  - {name: p1, device: net_null1, encapsulation: afh1, tap: t1, bandwidth_gbps: 100}\n"  // 6
+    "  - {name: p2, device: net_null2, bandwidth_gbps: 100}\n"                                // 7
+    "  - {name: p3, device: net_null3, encapsulation: afh2, bandwidth_gbps: 100}\n"           // 8
+    "  - {name: p4, device: net_null4, encapsulation: afh2}\n"                                // 9
+    "instances:\n"                                                                            // 10
+    "  - xpus: 0-1\n"                                                                         // 11
+    "    lcore: 1\n"                                                                          // 12
+    "    ordering: unordered\n"                                                               // 13
+    "    ports:\n"                                                                            // 14
+    "      - {port: p0}\n"                                                                    // 15
+    "      - {port: p1, forwarding_base: 0x0400}\n"                                           // 16
+    "      - {port: p2, ip_base: 198.18.0.1}\n"                                               // 17
+    "      - {port: p3}\n"                                                                    // 18
+    "  - {xpu: 2, lcore: 1, ports: [{port: p3}, {port: p1}]}\n"                               // 19
+    "  - {xpu: 3, lcore: 2, ports: [{port: p4}]}\n"                                           // 20
+    "peers:\n"                                                                                // 21
+    "  - xpus: 8-9\n"                                                                         // 22
+    "    ports:\n"                                                                            // 23
+    "      - {port: p0}\n"                                                                    // 24
+    "      - {port: p1}\n"                                                                    // 25
+    "      - {port: p2, ip_base: 198.18.0.0, mac_base: 02:00:00:00:00:00}\n"                  // 26
+    "      - {port: p3}\n"                                                                    // 27
+    "      - {port: p4}\n"                                                                    // 28
+    "planes:\n"                                                                               // 29
+    "  hello_multiplier: 3\n";                                                                // 30
 
 class PlanesConfigTest : public testing::TestWithParam<Wrong> {};
 
@@ -67,10 +67,10 @@ const Wrong kWrongPlanesPorts[] = {
     {"bandwidth_gbps: 100", "llr: yes", "5:61: ports[0].llr: ", "off or on"},
     {"bandwidth_gbps: 100", "llr: on, link_ether_type: 0x88B5",
      "5:82: ports[0].link_ether_type: ", "use another"},
-    {"encapsulation: afh2}\n  - {name: p4",
+    {"encapsulation: afh2, bandwidth_gbps: 100}\n  - {name: p4",
      "encapsulation: afh2, queues: instance, llr: on}\n  - {name: p4",
      "8:79: ports[3].llr: the port has 3 queue pairs", "queues: lcore, or write llr: off"},
-    {"encapsulation: afh2}\n  - {name: p4",
+    {"encapsulation: afh2, bandwidth_gbps: 100}\n  - {name: p4",
      "encapsulation: afh2, queues: instance, cbfc: on}\n  - {name: p4",
      "8:80: ports[3].cbfc: the port has 3 queue pairs", "queues: lcore, or write cbfc: off"},
     {"bandwidth_gbps: 100", "cbfc: on, link_ether_type: 0x88B6",
@@ -108,6 +108,22 @@ const Wrong kWrongPlanesPorts[] = {
     {"ip_base: 198.18.0.0,", "ip_base: 198.17.255.249,",
      "26:29: peers[0].ports[2].ip_base: 198.18.0.1 on port p2 is for peer 8 and for the own XPU 0",
      "its own address"},
+};
+
+const Wrong kRates[] = {
+    {"encapsulation: afh1, bandwidth_gbps: 100}",
+     "encapsulation: afh1, vlan: {vid: 0}, pfc: software}",
+     "5:5: ports[0].bandwidth_gbps: the rate of net_null0 is not known, but needed for pfc: "
+     "software, as quanta",
+     "set bandwidth_gbps of the port"},
+    {"device: net_null2, bandwidth_gbps: 100", "device: net_null2",
+     "7:5: ports[2].bandwidth_gbps: the rate of net_null2 is not known, but needed for the 4 "
+     "planes of XPU 0 (instance 0), as they carry PDUs in the ratio of their rates",
+     "as in bandwidth_gbps: 100"},
+    {"{xpu: 3,", "{xpu: 3, congestion: rccc,",
+     "9:5: ports[4].bandwidth_gbps: the rate of net_null4 is not known, but needed for "
+     "congestion: rccc of XPU 3 (instance 0), as windows",
+     "set bandwidth_gbps of the port"},
 };
 
 const Wrong kKeys[] = {
@@ -149,12 +165,14 @@ const Wrong kKeys[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Ports, PlanesConfigTest, testing::ValuesIn(kWrongPlanesPorts));
+INSTANTIATE_TEST_SUITE_P(Rates, PlanesConfigTest, testing::ValuesIn(kRates));
 INSTANTIATE_TEST_SUITE_P(Keys, PlanesConfigTest, testing::ValuesIn(kKeys));
 
 std::string WithCredits(const std::string& credits) {
   std::string text = kGoodPlanes;
   const std::string own = "bandwidth_gbps: 100";
-  return text.replace(text.find(own), own.size(), "cbfc: on") + "cbfc: {credits: " + credits + "}\n";
+  return text.replace(text.find(own), own.size(), own + ", cbfc: on") +
+         "cbfc: {credits: " + credits + "}\n";
 }
 
 TEST(PlanesConfig, CreditsAreForEightVcsAndFramesAndHaveDescriptors) {
@@ -175,7 +193,7 @@ TEST(PlanesConfig, CreditsAreForEightVcsAndFramesAndHaveDescriptors) {
 TEST(PlanesConfig, CreditsAreAnEvenShareOfTheRingByDefault) {
   std::string text = kGoodPlanes;
   const std::string own = "bandwidth_gbps: 100";
-  text.replace(text.find(own), own.size(), "cbfc: on, rx_descriptors: 1024");
+  text.replace(text.find(own), own.size(), own + ", cbfc: on, rx_descriptors: 1024");
   const Config config = MustParse(text);
   const CreditGrant grant = CreditGrantOf(config, config.ports[0]);
   EXPECT_EQ(grant.rule, CreditRule{});
@@ -186,9 +204,26 @@ TEST(PlanesConfig, CreditsAreAnEvenShareOfTheRingByDefault) {
   EXPECT_EQ(again->cbfc, config.cbfc);
 }
 
+// Planes without any rate are alike; measured weights are shares of a rate.
+TEST(PlanesConfig, PlanesOfOneKindNeedNoRate) {
+  std::string text = kGoodPlanes;
+  for (size_t at; (at = text.find(", bandwidth_gbps: 100")) != std::string::npos;) {
+    text.erase(at, sizeof(", bandwidth_gbps: 100") - 1);
+  }
+  EXPECT_TRUE(ParseConfig(text, "good.yaml", kMachine).ok());
+  const auto measured = ParseConfig(text + "  weights: measured\n", "bad.yaml", kMachine);
+  ASSERT_FALSE(measured.ok());
+  EXPECT_NE(measured.status().message().find(
+                "bad.yaml:5:5: ports[0].bandwidth_gbps: the rate of net_null0 is not known, but "
+                "needed for planes.weights: measured of XPU 0"),
+            std::string::npos)
+      << measured.status();
+}
+
 TEST(PlanesConfig, InstancesOnDifferentLcoresMayBeOnOnePort) {
   std::string text = kGoodPlanes;
   const std::string own = "[{port: p4}]}\npeers";
+  text = Replaced(text, "device: net_null4, ", "device: net_null4, bandwidth_gbps: 100, ");
   text.replace(text.find(own), own.size(), "[{port: p4}, {port: p0}]}\npeers");
   const auto config = ParseConfig(text, "good.yaml", kMachine);
   ASSERT_TRUE(config.ok()) << config.status();
@@ -212,7 +247,7 @@ TEST(PlanesConfig, EachPortOfAnInstanceIsAPlane) {
   EXPECT_EQ(config.instances[2].ports.size(), 2u);
   EXPECT_EQ(config.instances[2].ports[0].port, 3u);
   EXPECT_EQ(config.ports[0].bandwidth_gbps, 100u);
-  EXPECT_FALSE(config.ports[1].bandwidth_gbps.has_value());
+  EXPECT_FALSE(config.ports[4].bandwidth_gbps.has_value());
   EXPECT_EQ(config.planes, PlanesConfig{});
 }
 

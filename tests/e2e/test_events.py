@@ -113,7 +113,7 @@ def test_a_peer_that_counts_otherwise(stack, by_default):
         if not by_default:
             config["transport"] = {"psn_scope": scope}
         elif scope == "vc":
-            config["ports"][0]["pfc"] = "software"
+            config["ports"][0].update(pfc="software", bandwidth_gbps=100)
         daemons.append(e2e.Daemon(directory, config))
     left, right = stack.enter_context(e2e.daemons(*daemons))
     watcher = stack.enter_context(Watcher(directory, left))

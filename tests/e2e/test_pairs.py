@@ -65,6 +65,8 @@ def _port(row, directory, side, plane):
     port = {"name": f"p{plane}", "encapsulation": row.encapsulation, **OF_PORT[row.encapsulation],
             "mac": e2e.mac_of(side == "right", plane),
             "device": e2e.memif_device(directory, role, plane).replace("bsize=2112", "bsize=2304")}
+    if row.link == "pfc" or row.congestion != "fixed":
+        port["bandwidth_gbps"] = 100
     if row.link in ("llr", "cbfc"):
         port[row.link] = "on"
     if row.link == "pfc":

@@ -428,7 +428,8 @@ def test_a_peer_without_any_route_is_unreachable(stack):
 def test_the_bandwidth_of_a_port_is_the_weight_of_its_planes(directory):
     config = e2e.planes_config(directory, "left",
                                [e2e.memif_device(directory, "server", n) for n in range(2)], "strict")
-    config["ports"][1]["bandwidth_gbps"] = 400
+    for port, gbps in zip(config["ports"], (100, 400)):
+        port["bandwidth_gbps"] = gbps
     with e2e.Daemon(directory, config) as daemon:
         assert [row["weight"] for row in planes(daemon).values()] == [100, 400]
         assert [row["weight"] for row in peers(daemon).values()] == [100, 400]

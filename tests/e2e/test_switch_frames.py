@@ -174,7 +174,7 @@ def test_mutated_frames_do_not_disturb_good_traffic(directory):
         # Nobody takes an address that is configured.
         config["addresses"] = [{"mac": e2e.mac_of(xpu), "port": f"s{xpu}"} for xpu in range(2)]
         config["ports"][2].update(device=cable.device(2), mtu_bytes=2000)
-        config["ports"][2]["pfc"] = "on"
+        config["ports"][2].update(pfc="on", rate_gbps=100)
         config["ports"].insert(0, config["ports"].pop())  # whose device wants the longest buffers
         endpoints = switched.with_peers(switched.endpoint_config(directory, [0, 1], "udp4"), [0, 1], "udp4")
         with e2e.daemons(switched.Switch(directory, config), e2e.Daemon(directory, endpoints)) as (switch, daemon):

@@ -20,10 +20,10 @@ constexpr char kConfig[] =
     "name: left\n"
     "lcores: [{cpu: 1}, {cpu: 2}]\n"
     "ports:\n"
-    "  - {name: p0, device: net_null0, encapsulation: afh1}\n"
-    "  - {name: p1, device: net_null1, encapsulation: udp4, bandwidth_gbps: 50}\n"
-    "  - {name: p2, device: net_null2, encapsulation: afh1s}\n"
-    "  - {name: p3, device: net_null3, encapsulation: udp4, tap: t3}\n"
+    "  - {name: p0, device: '0000:00:00.0', encapsulation: afh1}\n"
+    "  - {name: p1, device: '0000:00:01.0', encapsulation: udp4, bandwidth_gbps: 50}\n"
+    "  - {name: p2, device: '0000:00:02.0', encapsulation: afh1s}\n"
+    "  - {name: p3, device: '0000:00:03.0', encapsulation: udp4, tap: t3}\n"
     "  - {name: p4, device: net_null4, encapsulation: afh1}\n"
     "instances:\n"
     "  - xpu: 0\n"
@@ -126,7 +126,7 @@ TEST(PipelineParamsTest, WeightsAreBandwidths) {
   // A bandwidth below one Gb/s, one beyond the largest weight, and one that is not known.
   EXPECT_EQ(weights({kGbps / 10, 0, 70000 * kGbps, 0, 0}), (Weights{1, 50, 65535, 65535}));
   EXPECT_EQ(weights({0, 0, 0, 0, 0}), (Weights{50, 50, 50, 50}));
-  EXPECT_EQ(PlaneWeightsOf(config, config.instances[1], {0, 0, 0, 0, 0}), (Weights{1, 1}));
+  EXPECT_EQ(PlaneWeightsOf(config, config.instances[1], {0, 0, 0, 0, 0}), (Weights{100, 100}));
 }
 
 // Frames needed for the instances on a port, with or without it as plane 0.

@@ -113,6 +113,9 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
       {"mac: \"02", "ip: 198.18.0.1, mac: \"02", "addresses[0]: give one of mac, "},
       {"forwarding: mac", "forwarding: afh2",
        "addresses[0]: the switch forwards by forwarding addresses; give forwarding_address"},
+      {"rate_gbps: 2.5, pfc: on", "pfc: on",
+       "ports[0].pfc: the quanta of pauses, and the headroom of lossless classes, depend on the "
+       "port's rate; set rate_gbps"},
       {"pfc: on}", "cbfc: on, link_ether_type: 0x0800}",
        "ports[0].link_ether_type: 0x0800 is that of IPv4; use another"},
       {"addresses:", "cbfc: {overhead_bytes: 128}\naddresses:",
