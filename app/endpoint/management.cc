@@ -153,6 +153,23 @@ std::vector<PortView> Management::Ports() {
   return all;
 }
 
+std::vector<CapabilityView> Management::Capabilities() {
+  const Config& config = endpoint_->config();
+  std::vector<CapabilityView> all;
+  for (uint32_t p = 0; p < config.ports.size(); ++p) {
+    if (IsCentre(config.ports[p])) continue;  // no device
+    const DpdkPort& device = *endpoint_->ports()[p];
+    for (DeviceCapability& one : CapabilitiesOf(device.facts(), PortOptionsOf(config, p))) {
+      all.push_back({.port = config.ports[p].name,
+                     .driver = device.driver(),
+                     .capability = std::string(one.name),
+                     .value = std::move(one.value),
+                     .consequence = std::move(one.consequence)});
+    }
+  }
+  return all;
+}
+
 std::vector<DeviceView> Management::Devices() {
   const DeviceWatch* const devices = endpoint_->devices();
   return devices != nullptr ? devices->Devices() : std::vector<DeviceView>();
@@ -234,8 +251,7 @@ std::vector<CounterSetView> Management::Counters(CounterScope scope) {
       break;
     case CounterScope::kLcore:
       for (uint32_t l = 0; l < endpoint_->pipeline_count(); ++l) {
-        sets.push_back(
-            ToSet(absl::StrCat(config.lcores[l].cpu), endpoint_->LcoreCounters(l)));
+        sets.push_back(ToSet(absl::StrCat(config.lcores[l].cpu), endpoint_->LcoreCounters(l)));
       }
       break;
     case CounterScope::kPort:

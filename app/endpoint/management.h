@@ -62,6 +62,7 @@ class Management final : public DaemonManagement<EndpointView> {
   }
   std::vector<InstanceView> Instances() override;
   std::vector<PortView> Ports() override;
+  std::vector<CapabilityView> Capabilities() override;
   std::vector<PeerView> Peers() override;
   std::vector<DeviceView> Devices() override;
   std::vector<CableView> Cables() override;

@@ -406,6 +406,7 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
                       .pfc = DevicePfcOf(config, port),
                       .link_speeds_gbps = port.link_speeds_gbps,
                       .autoneg = port.autoneg == OnOff::kOn,
+                      .has_rate = port.bandwidth_gbps.has_value(),
                       .fec = FecOf(port.fec)};
   if (IsCentre(port) || IsOfCable(config, p)) SharePool(config, options);
   return options;
@@ -423,7 +424,8 @@ std::vector<uint32_t> PlaneWeightsOf(const Config& config, const InstanceConfig&
                                          : 0;
     weights.push_back(static_cast<uint32_t>(std::min<uint64_t>(weight, kMaxPlaneWeight)));
   }
-  // Planes of which no rate is known are alike. MissingRate refuses a mixture for links that are up.
+  // Planes of which no rate is known are alike. MissingRate refuses a mixture for links that are
+  // up.
   constexpr uint32_t kAlike = 100;
   const uint32_t fastest = *std::max_element(weights.begin(), weights.end());
   std::replace(weights.begin(), weights.end(), 0u, fastest != 0 ? fastest : kAlike);

@@ -15,6 +15,7 @@
 #include "dpdk/eal.h"
 #include "endpoint/daemon_flags.h"
 #include "endpoint/management.h"
+#include "endpoint/port_probe.h"
 #include "endpoint/preflight.h"
 
 #define SUEDE_DEFINE_FLAG(type, name, fallback, value, sentence) \
@@ -38,7 +39,27 @@ absl::StatusOr<Config> ReadConfig(std::vector<std::string>* warnings, ConfigOrig
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
-// Prints the findings of the preflight.
+// Prints the capabilities of the ports' devices. Returns the number of errors.
+size_t CheckPorts(const Config& config) {
+  const auto probed = ProbePorts(config);
+  if (!probed.ok()) {
+    std::printf("%s: error ports: %s\n", FLAGS_config.c_str(), Text(probed.status()).c_str());
+    return 1;
+  }
+  for (const ProbedPort& port : *probed) {
+    for (const std::string& warning : port.warnings) {
+      std::printf("%s: warning ports: %s\n", FLAGS_config.c_str(), warning.c_str());
+    }
+    for (const DeviceCapability& one : port.capabilities) {
+      std::printf("%s: port %s (%s): %s: %s; %s\n", FLAGS_config.c_str(), port.name.c_str(),
+                  port.driver.c_str(), std::string(one.name).c_str(), one.value.c_str(),
+                  one.consequence.c_str());
+    }
+  }
+  return 0;
+}
+
+// Prints the findings of the preflight and, without errors, the capabilities of devices.
 int Check(const Config& config) {
   size_t errors = 0;
   const std::vector<Finding> findings = PreflightOf(config);
@@ -46,11 +67,12 @@ int Check(const Config& config) {
     std::printf("%s: %s\n", FLAGS_config.c_str(), FormatFinding(finding).c_str());
     if (finding.severity == Finding::Severity::kError) ++errors;
   }
+  if (errors == 0) errors = CheckPorts(config);
   if (errors == 0) {
     std::printf("%s: good\n", FLAGS_config.c_str());
     return kExitDone;
   }
-  std::printf("%s: %zu errors\n", FLAGS_config.c_str(), errors);
+  std::printf("%s: %zu error%s\n", FLAGS_config.c_str(), errors, errors == 1 ? "" : "s");
   return kExitPreflight;
 }
 
@@ -74,12 +96,12 @@ int Run(const std::vector<std::string>& eal_arguments) {
     std::fputs(HideSecrets(DumpConfig(*config)).c_str(), stdout);
     return kExitDone;
   }
+  config->eal.args.insert(config->eal.args.end(), eal_arguments.begin(), eal_arguments.end());
   if (FLAGS_check) return Check(*config);
   if (FLAGS_check_config) {
     std::printf("%s: good\n", FLAGS_config.c_str());
     return kExitDone;
   }
-  config->eal.args.insert(config->eal.args.end(), eal_arguments.begin(), eal_arguments.end());
   return RunDaemon(*config, {.origin = std::move(origin),
                              .warnings = std::move(warnings),
                              .drain_seconds = FLAGS_drain_seconds});

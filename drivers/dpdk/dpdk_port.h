@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dpdk/capabilities.h"
 #include "dpdk/device_counters.h"
 #include "dpdk/queue_pair.h"
 #include "dpdk/steering.h"
@@ -81,6 +82,7 @@ struct PortOptions {
   std::optional<DevicePfc> pfc;  // none: the device's setting remains
   std::vector<uint32_t> link_speeds_gbps{};  // empty: all that the device has
   bool autoneg = true;                       // false: with one speed
+  bool has_rate = false;                     // the configuration states the port's rate
   FecMode fec = FecMode::kNone;              // kNone: the device's setting remains
 };
 
@@ -163,6 +165,7 @@ class DpdkPort final : public TappedPort {
   Steering steering() const { return steering_; }
   // Returns the FEC in use since the link came up; kNone: its driver does not report it.
   FecMode fec() const { return fec_; }
+  const DeviceFacts& facts() const { return facts_; }
   int numa_node() const { return numa_node_; }
   uint32_t pool_frames() const { return pool_frames_; }
   // Settings that the device rejected but that the port can do without; for the log.
@@ -190,6 +193,7 @@ class DpdkPort final : public TappedPort {
   std::string name_;
   std::string driver_;
   std::array<uint8_t, 6> mac_{};
+  DeviceFacts facts_;
   int numa_node_ = -1;
   uint32_t pool_frames_ = 0;
   std::vector<std::string> warnings_;

@@ -23,14 +23,6 @@ constexpr std::array<uint32_t, 14> kSpeeds = {10,    100,   1000,  2500,  5000, 
 
 uint32_t BitOf(uint32_t mbps) { return rte_eth_speed_bitflag(mbps, RTE_ETH_LINK_FULL_DUPLEX); }
 
-std::string SpeedsText(uint32_t capable) {
-  std::vector<std::string> all;
-  for (const uint32_t mbps : kSpeeds) {
-    if ((BitOf(mbps) & capable) != 0) all.push_back(absl::StrCat(mbps / 1000.0));
-  }
-  return absl::StrJoin(all, ", ");
-}
-
 constexpr std::array<std::pair<FecMode, uint32_t>, 4> kModes = {
     {{FecMode::kOff, RTE_ETH_FEC_MODE_CAPA_MASK(NOFEC)},
      {FecMode::kAuto, RTE_ETH_FEC_MODE_CAPA_MASK(AUTO)},
@@ -42,6 +34,14 @@ uint32_t BitOf(FecMode mode) {
 }
 
 }  // namespace
+
+std::string SpeedsText(uint32_t capable) {
+  std::vector<std::string> all;
+  for (const uint32_t mbps : kSpeeds) {
+    if ((BitOf(mbps) & capable) != 0) all.push_back(absl::StrCat(mbps / 1000.0));
+  }
+  return absl::StrJoin(all, ", ");
+}
 
 absl::StatusOr<uint32_t> LinkSpeedBits(const PortOptions& options, uint32_t capable) {
   if (options.link_speeds_gbps.empty()) return RTE_ETH_LINK_SPEED_AUTONEG;

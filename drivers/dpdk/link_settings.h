@@ -15,6 +15,9 @@ namespace suede::internal {
 // bitmap of RTE_ETH_LINK_SPEED_…, and the mend.
 absl::StatusOr<uint32_t> LinkSpeedBits(const PortOptions& options, uint32_t capable);
 
+// Returns the speeds of a bitmap of RTE_ETH_LINK_SPEED_… in Gbit/s, as in "10, 25"; empty: none.
+std::string SpeedsText(uint32_t capable);
+
 // Returns the modes of a bitmap as text, as in "off or rs"; "none" if it has none.
 std::string FecText(uint32_t capable);
 

@@ -43,6 +43,7 @@ absl::Status PortOpener::OpenMemif() {
   if (absl::Status status = MakePool(); !status.ok()) return status;
   MakePairs();
   SetMemifMac();
+  SetMemifFacts();
   port_->open_ = true;
   internal::RegisterPort(port_);
   port_->OpenGates();

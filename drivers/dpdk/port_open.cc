@@ -421,13 +421,16 @@ absl::Status PortOpener::Start() {
   }
   SetMac();
   if (options_.promiscuous || !AddAddresses()) ReceiveAll();
+  ReadFilterFacts();
   if (const int error = rte_eth_dev_start(port_->id_); error != 0) {
     return Failed("rte_eth_dev_start", error);
   }
+  ReadFacts();
   ReceiveTagged();
   ReceiveGroups();
   TakeMacControl();
   Steer();
+  port_->facts_.steering = port_->steering_;
   port_->started_.store(true, std::memory_order_release);
   port_->OpenGates();
   port_->RefreshLink();

@@ -47,6 +47,10 @@ class PortOpener {
   void ReceiveGroups();
   void TakeMacControl();
   void ReceiveTagged();
+  void ReadFilterFacts();
+  void ReadFacts();
+  void SetMemifFacts();
+  uint16_t OfferedQueues(uint16_t reported) const;
   void Steer();
 
   // Returns the value of KEY=VALUE in the vdev string, or "".

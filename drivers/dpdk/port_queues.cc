@@ -17,11 +17,15 @@
 
 namespace suede {
 
+// Returns the usable ones of the reported queues.
+uint16_t PortOpener::OfferedQueues(uint16_t reported) const {
+  // DPDK 22.11.3 and later report two, which share one transmit context, and only one receives.
+  return Is("net_e1000_em") ? 1 : reported;
+}
+
 // Rejects a device with fewer queue pairs than needed.
 absl::Status PortOpener::CheckQueues() const {
-  // DPDK 22.11.3 and later report two, which share one transmit context, and only one receives.
-  const uint32_t offered =
-      Is("net_e1000_em") ? 1u : std::min(info_.max_rx_queues, info_.max_tx_queues);
+  const uint32_t offered = OfferedQueues(std::min(info_.max_rx_queues, info_.max_tx_queues));
   const uint32_t wanted = options_.queue_pairs;
   // The kernel and a memif's peer distribute frames to all queues, even to queues that no lcore
   // reads.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr Member kInstancesResult[] = {ListOf<InstanceView>("instances")};
 constexpr Member kPortsResult[] = {ListOf<PortView>("ports")};
+constexpr Member kCapabilitiesResult[] = {ListOf<CapabilityView>("capabilities")};
 constexpr Member kPeersResult[] = {ListOf<PeerView>("peers")};
 constexpr Member kDevicesResult[] = {ListOf<DeviceView>("devices")};
 constexpr Member kCablesResult[] = {ListOf<CableView>("cables")};
@@ -20,6 +21,9 @@ constexpr Method kEndpointMethods[] = {
     RowsMethod<&EndpointView::Instances, kInstancesResult>("instances.list", "Own instances."),
     RowsMethod<&EndpointView::Ports, kPortsResult>(
         "ports.list", "Network ports, their links and their frame pools."),
+    RowsMethod<&EndpointView::Capabilities, kCapabilitiesResult>(
+        "ports.capabilities",
+        "Capabilities of the ports' devices and drivers, and their consequences (dpdk.md)."),
     RowsMethod<&EndpointView::Peers, kPeersResult>(
         "peers.list", "Addresses of peers: one entry for each port that reaches one."),
     RowsMethod<&EndpointView::Devices, kDevicesResult>(

@@ -46,6 +46,15 @@ struct PortView {
   std::optional<uint32_t> id{};  // DPDK's port id; none: a memif
 };
 
+// A capability of a port's device.
+#define SUEDE_CAPABILITY_ROW(X)                                   \
+  X(std::string, port)                                            \
+  X(std::string, driver)                                          \
+  X(std::string, capability, .Note("as in the table of dpdk.md")) \
+  X(std::string, value, .Note("as the driver reports it"))        \
+  X(std::string, consequence, .Note("for the port, with the key to set if there is one"))
+SUEDE_ROW_STRUCT(CapabilityView, SUEDE_CAPABILITY_ROW);
+
 // Addresses of a peer that one port reaches; if there are several own instances: for the first.
 #define SUEDE_PEER_ROW(X)                                                               \
   X(uint32_t, xpu)                                                                      \

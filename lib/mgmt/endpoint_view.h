@@ -52,6 +52,7 @@ class EndpointView : public DaemonView {
 
   virtual std::vector<InstanceView> Instances() = 0;
   virtual std::vector<PortView> Ports() = 0;
+  virtual std::vector<CapabilityView> Capabilities() = 0;
   virtual std::vector<PeerView> Peers() = 0;
   virtual std::vector<DeviceView> Devices() = 0;
   virtual std::vector<CableView> Cables() = 0;

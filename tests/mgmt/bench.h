@@ -56,6 +56,13 @@ class FakeEndpoint : public EndpointWithChanges {
              .device = "net_null0",
              .id = 0}};
   }
+  std::vector<CapabilityView> Capabilities() override {
+    return {{.port = "p0",
+             .driver = "net_null",
+             .capability = "PFC",
+             .value = "no",
+             .consequence = "for PFC use pfc: software"}};
+  }
   std::vector<PeerView> Peers() override {
     std::vector<PeerView> all = {
         {.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"},

@@ -17,6 +17,7 @@ class SmallEndpoint : public EndpointWithChanges {
   VersionView Version() override { return {.version = "1", .name = "fuzz"}; }
   std::vector<InstanceView> Instances() override { return {{.xpu = 1}}; }
   std::vector<PortView> Ports() override { return {{.name = "p0"}}; }
+  std::vector<CapabilityView> Capabilities() override { return {{.port = "p0"}}; }
   std::vector<PeerView> Peers() override { return {}; }
   std::vector<DeviceView> Devices() override { return {{.device = "M0D1"}}; }
   std::vector<CableView> Cables() override { return {{.from = "M0D1P2"}}; }

@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 
+import capabilities
 import e2e
 import test_cbfc
 import test_lcores
@@ -99,6 +100,34 @@ def test_speeds_are_those_of_the_device(directory, nics):
         for daemon in pair:
             port, = e2e.managed(daemon, "ports", "list")["ports"]
             assert port["speed_bps"] == speed * 10**9 and port["fec"] == "", port
+
+
+def test_capabilities_are_those_of_the_page(directory, nics):
+    """Values that --check prints are those that docs/dpdk.md has for the driver; the endpoint has the same."""
+    config = config_of(directory, "left", nics[0])
+    lines = capabilities.check(directory, config)
+    print(*lines, sep="\n")
+    driver, values = capabilities.printed(lines)["p0"]
+    capabilities.check_documented(driver, values)
+    with e2e.Daemon(directory, config) as daemon:
+        rows = e2e.managed(daemon, "ports", "capabilities")["capabilities"]
+        assert {row["capability"]: (row["value"], row["consequence"]) for row in rows} == values
+
+
+def test_a_rate_that_the_device_does_not_report_is_required(directory, nics):
+    """Devices that report a speed start without one; others name the key."""
+    config = config_of(directory, "left", nics[0], pfc="software")
+    _, values = capabilities.printed(capabilities.check(directory, config))["p0"]
+    if values["speeds"][0] == "not reported":
+        path = directory / "rate.yaml"
+        path.write_text(json.dumps(config))
+        result = subprocess.run([e2e.SUEDE, "--config", path], capture_output=True, text=True, timeout=e2e.START_S,
+                                check=False)
+        assert result.returncode == 2, result.stderr
+        assert f"the rate of {nics[0]} is not known, but needed for pfc: software" in result.stderr
+        config["ports"][0]["bandwidth_gbps"] = 10
+    with e2e.Daemon(directory, config) as daemon:
+        assert daemon.running()
 
 
 @contextlib.contextmanager
