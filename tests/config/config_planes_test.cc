@@ -211,6 +211,16 @@ TEST(PlanesConfig, PlanesOfOneKindNeedNoRate) {
     text.erase(at, sizeof(", bandwidth_gbps: 100") - 1);
   }
   EXPECT_TRUE(ParseConfig(text, "good.yaml", kMachine).ok());
+  // Only virtio_user has a speed of its own, if it is told one.
+  const std::string with_speed =
+      Replaced(text, "net_null1", "\"virtio_user1,path=/run/v,speed=100000\"");
+  const auto mixed = ParseConfig(with_speed, "bad.yaml", kMachine);
+  ASSERT_FALSE(mixed.ok());
+  EXPECT_NE(mixed.status().message().find("the rate of net_null0 is not known, but needed for the "
+                                          "4 planes of XPU 0"),
+            std::string::npos)
+      << mixed.status();
+  EXPECT_TRUE(ParseConfig(Replaced(with_speed, ",speed=100000", ""), "good.yaml", kMachine).ok());
   const auto measured = ParseConfig(text + "  weights: measured\n", "bad.yaml", kMachine);
   ASSERT_FALSE(measured.ok());
   EXPECT_NE(measured.status().message().find(

@@ -94,6 +94,16 @@ TEST_F(PortTest, ADeviceThatCannotPauseClassesIsRefused) {
   EXPECT_NE(message.find("; set ports[].pfc to software or off"), std::string::npos) << message;
 }
 
+// Their drivers report 10 Gbit/s, whatever the machine.
+TEST_F(PortTest, SpeedsOfVirtualDevicesAreNotKnown) {
+  for (DpdkPort* port : {ring_, null_}) {
+    port->RefreshLink();
+    EXPECT_TRUE(port->link().up);
+    EXPECT_EQ(port->link().speed_bps, 0u);
+    EXPECT_TRUE(port->facts().speeds.empty());
+  }
+}
+
 TEST(FlowControlTest, EachClassIsAskedForAndTheDevicesThresholdsStay) {
   const rte_eth_fc_conf present{.high_water = 900, .low_water = 800, .autoneg = 1};
   const auto requests = internal::PfcRequests({.classes = 0b1000010, .quanta = 500}, present);
