@@ -9,6 +9,7 @@
 #include "suedectl/endpoints_command.h"
 #include "suedectl/frame_commands.h"
 #include "suedectl/help.h"
+#include "suedectl/switch_config_command.h"
 
 namespace suede::ctl {
 namespace {
@@ -35,6 +36,7 @@ int PrintCompletion(std::span<const std::string_view> arguments, FILE*, FILE* ou
 constexpr LocalCommand kLocalCommands[] = {
     kFrameCommands[0],
     kFrameCommands[1],
+    {"switch-config", "writes the configuration of the switch between endpoints", RunSwitchConfig},
     {"endpoints", "lists the endpoints that run on this machine", RunEndpoints, true},
     {"completion", "prints a completion script for bash", PrintCompletion},
 };
