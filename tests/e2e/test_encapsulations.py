@@ -110,7 +110,7 @@ def learnt(namespace):
 
 @formats
 def test_bridge(directory, as_root, encap, tagged):
-    """A standard switch's treatment of each: docs/encapsulations.md says why."""
+    """A standard switch's treatment of each: docs/switches.md says why."""
     del as_root
     with links.namespaces(1500, bridge=True) as (ends, middle):
         def check():
