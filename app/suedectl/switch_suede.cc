@@ -17,6 +17,20 @@ bool ByAfh2(const SwitchNeeds& needs) {
                              [](const SwitchPort& port) { return LacksMacs(*port.config); });
 }
 
+bool ByEsun(const SwitchNeeds& needs) {
+  return std::ranges::all_of(needs.ports, [](const SwitchPort& port) {
+    return port.config->encapsulation == Encapsulation::kEsun;
+  });
+}
+
+// Returns the addresses by which the switch forwards.
+std::string Forwarding(const SwitchNeeds& needs) {
+  if (ByAfh2(needs)) return "afh2";
+  if (!ByEsun(needs)) return "mac";
+  return StrCat("esun\nesun_ether_type: ",
+                FormatEtherType(needs.ports.front().config->ether_type));
+}
+
 // Returns the device of a port, which is an interface of the kernel.
 std::string DeviceOf(const SwitchNeeds& needs, size_t index) {
   const std::string& name = needs.ports[index].name;
@@ -122,7 +136,7 @@ std::string SuedeHead(const SwitchNeeds& needs, const TargetOptions&) {
   return StrCat(
       "version: 1\nname: switch\neal: {hugepages: off}\nlcores:\n"
       "  - {cpu: 0, idle: sleep}\nforwarding: ",
-      ByAfh2(needs) ? "afh2" : "mac", "\n");
+      Forwarding(needs), "\n");
 }
 
 Section SuedeSection(Need need, const SwitchNeeds& needs, const TargetOptions&) {

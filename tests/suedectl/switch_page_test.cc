@@ -26,11 +26,14 @@ std::string AddressesOf(const EncapTraits& traits) {
 std::string ClassOf(Encapsulation encap, const EncapTraits& traits) {
   const std::string tag = traits.can_be_tagged ? "PCP of a tag" : "none";
   if (kUdp.Has(encap)) return "DSCP, or PCP of a tag";
-  return kWithoutClass.Has(encap) ? tag : StrCat(tag, "; DSCP where the switch knows the header");
+  if (kWithoutClass.Has(encap)) return tag;
+  return StrCat(tag, traits.class_bits == 3 ? "; CoS" : "; DSCP",
+                " where the switch knows the header");
 }
 
 std::string PathsOf(Encapsulation encap, const EncapTraits& traits) {
   if (kUdp.Has(encap)) return "UDP source port";
+  if (encap == Encapsulation::kEsun) return "flow label, where the switch knows the header";
   return traits.sessions > 1 ? "session, where the switch knows the header" : "–";
 }
 

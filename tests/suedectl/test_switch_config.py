@@ -89,7 +89,7 @@ RICH = {
     "shim": pair("afh1s", {"pfc": "device", "pfc_class": "pcp", "vlan": {"vid": 200}}, **NSCC),
     "credit": pair("afh1", {"cbfc": "on", "vlan": {"vid": 0}}, classes={"vc": PCPS}),
     "plain": pair("afh1"),
-    "without macs": pair("afh2", instance={"congestion": "rccc"}),
+    "without macs": pair("afh2", {"bandwidth_gbps": 100}, instance={"congestion": "rccc"}),
 }
 NEEDS = {
     "lossless": ["MTU", "VLAN", "unknown addresses", "static addresses", "classes", "lossless classes", "PFC watchdog",
@@ -377,3 +377,9 @@ def test_metrics_of_the_page():
     for metric, reason in re.findall(r"`(suede_\w+)\{reason=\"(\w+)\"\}`", (ROOT / "docs/switches.md").read_text()):
         table = metrics.split(f"| `{metric}` | Meaning |")[1].split("\n\n")[0]
         assert f"| `{reason}` |" in table, (metric, reason)
+
+
+def test_suede_switch_reads_the_headers_of_esun(tmp_path):
+    text, _ = written(tmp_path, "suede", pair("esun", {"ether_type": 0x88b5}))
+    assert "forwarding: esun\nesun_ether_type: 0x88B5\n" in text
+    assert 'mac: "02:53:55:45:00:01"' in text and "pcp_first: off" in text
