@@ -22,13 +22,14 @@ namespace suede {
 // Control thread only.
 class Captures {
  public:
-  // Returns the port of that name; null if there is none. Ports must outlive this.
-  using FindPort = std::function<TappedPort*(std::string_view name)>;
+  // Returns the port of that name, or the tap of frames that are dropped there; null if there is
+  // none. Ports must outlive this.
+  using FindPort = std::function<TappedPort*(std::string_view name, bool drops)>;
   Captures(FindPort find_port, LogSink log)
       : find_port_(std::move(find_port)), log_(std::move(log)) {}
 
   absl::Status Start(const CaptureQuery& query, Fd file);
-  absl::StatusOr<CaptureView> Stop(std::string_view port);
+  absl::StatusOr<CaptureView> Stop(std::string_view port, bool drops);
   std::vector<CaptureView> List() const;
   // Writes captured frames, and ends captures whose time is over. To be called about every
   // millisecond while there are captures.
@@ -38,9 +39,11 @@ class Captures {
  private:
   struct Running {
     std::unique_ptr<Capture> capture;
+    bool drops = false;
     std::chrono::steady_clock::time_point end;
   };
-  std::vector<Running>::iterator Find(std::string_view port);
+  static CaptureView ViewOf(const Running& running);
+  std::vector<Running>::iterator Find(std::string_view port, bool drops);
 
   const FindPort find_port_;
   const LogSink log_;

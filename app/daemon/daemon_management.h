@@ -74,8 +74,8 @@ class DaemonManagement : public View {
   absl::Status StartCapture(const CaptureQuery& query, Fd file) override {
     return captures_.Start(query, std::move(file));
   }
-  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override {
-    return captures_.Stop(port);
+  absl::StatusOr<CaptureView> StopCapture(std::string_view port, bool drops) override {
+    return captures_.Stop(port, drops);
   }
   std::vector<CaptureView> ListCaptures() override { return captures_.List(); }
   LogLevelView LogLevel() override { return static_cast<LogLevelView>(logger_->level()); }

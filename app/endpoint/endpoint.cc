@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/endpoint.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -154,6 +155,11 @@ TappedPort* Endpoint::tapped_port(std::string_view name) const {
   return boards_ != nullptr ? boards_->tapped_port(name) : nullptr;
 }
 
+TappedPort* Endpoint::dropped_frames(std::string_view port) {
+  const auto tap = std::ranges::find(drop_taps_, port, &TapGroup::name);
+  return tap == drop_taps_.end() ? nullptr : &*tap;
+}
+
 absl::Status Endpoint::OpenKeys() {
   absl::StatusOr<std::unique_ptr<SealKeys>> opened = SealKeys::Open(config_);
   if (!opened.ok()) return opened.status();
@@ -221,6 +227,13 @@ void Endpoint::BuildPipelines() {
   }
   built_ =
       std::make_unique<EndpointPipelines>(config_, devices, DrawSecret, seal_keys_->libraries());
+  for (uint32_t p = 0; p < config_.ports.size(); ++p) {
+    std::vector<TapPoint*> points;
+    for (const PortPlace& place : places_of_port(p)) {
+      points.push_back(&pipeline(place.lcore).drop_tap(place.number));
+    }
+    if (!points.empty()) drop_taps_.emplace_back(config_.ports[p].name, std::move(points));
+  }
 }
 
 absl::Status Endpoint::AddWaitPollers() {

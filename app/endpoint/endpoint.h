@@ -7,6 +7,7 @@
 #define SUEDE_APP_ENDPOINT_ENDPOINT_H_
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@
 #include "endpoint/watch.h"
 #include "mgmt/event_log.h"
 #include "pipeline/pipeline.h"
+#include "port/tap_group.h"
 
 namespace suede {
 
@@ -101,6 +103,8 @@ class Endpoint {
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
   // Returns a port, or a port of a device, for captures; null: there is none of that name.
   TappedPort* tapped_port(std::string_view name) const;
+  // Returns the tap of frames that are dropped on a port; null: no port of that name receives.
+  TappedPort* dropped_frames(std::string_view port);
   // Returns null without devices.
   const EndpointBoards* boards() const { return boards_.get(); }
   const DeviceWatch* devices() const { return devices_.get(); }
@@ -153,6 +157,7 @@ class Endpoint {
   std::vector<std::unique_ptr<WaitPoller>> wait_pollers_;  // of each lcore
   std::unique_ptr<EndpointBoards> boards_;                 // null without devices
   std::unique_ptr<EndpointPipelines> built_;
+  std::deque<TapGroup> drop_taps_;  // of the ports that an instance has
   std::unique_ptr<TscClock> clock_;
   std::atomic<bool> stop_{false};
   EventLog events_;

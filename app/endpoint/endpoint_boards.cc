@@ -51,7 +51,7 @@ void EndpointBoards::AddTaps(const Config& config) {
 }
 
 TappedPort* EndpointBoards::tapped_port(std::string_view name) {
-  const auto at = std::ranges::find(taps_, name, &RouterTap::name);
+  const auto at = std::ranges::find(taps_, name, &TapGroup::name);
   return at == taps_.end() ? nullptr : &*at;
 }
 

@@ -13,9 +13,9 @@
 
 #include "config/config.h"
 #include "endpoint/endpoint_pipelines.h"
+#include "port/tap_group.h"
 #include "router/board.h"
 #include "router/cable.h"
-#include "router/router_tap.h"
 
 namespace suede {
 
@@ -51,7 +51,7 @@ class EndpointBoards {
   std::vector<Port*> pools_;                    // of each lcore's board
   std::vector<std::unique_ptr<Board>> boards_;
   std::vector<Router*> routers_;
-  std::deque<RouterTap> taps_;
+  std::deque<TapGroup> taps_;
   uint32_t epoch_ = 0;
 };
 

@@ -66,7 +66,9 @@ ConfigCheckView ToView(const ConfigPlan& plan, std::vector<std::string> warnings
 }
 
 Captures::FindPort PortsOf(Endpoint* endpoint) {
-  return [endpoint](std::string_view name) { return endpoint->tapped_port(name); };
+  return [endpoint](std::string_view name, bool drops) {
+    return drops ? endpoint->dropped_frames(name) : endpoint->tapped_port(name);
+  };
 }
 
 }  // namespace

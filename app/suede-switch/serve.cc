@@ -217,7 +217,8 @@ SwitchManagementOptions OptionsOf(SwitchNode& node, const std::string& file) {
             return SwitchLink{.up = link.up, .speed_bps = link.speed_bps};
           },
       .memif = [&node](uint32_t port) { return node.ports()[port]->memif(); },
-      .find_port = [&node](std::string_view name) -> TappedPort* {
+      .find_port = [&node](std::string_view name, bool drops) -> TappedPort* {
+        if (drops) return node.dropped_frames(name);
         for (const auto& port : node.ports()) {
           if (port->name() == name) return port.get();
         }

@@ -19,7 +19,7 @@ absl::Status Busy() {
   return absl::UnavailableError("the request queue of the switch is full; try again");
 }
 
-TappedPort* NoPort(std::string_view) { return nullptr; }
+TappedPort* NoPort(std::string_view, bool) { return nullptr; }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switch/switch_node.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +25,11 @@ SwitchNode::~SwitchNode() {
   for (const auto& port : ports_) port->Close();
   ports_.clear();
   if (eal_started_) StopEal();
+}
+
+TappedPort* SwitchNode::dropped_frames(std::string_view port) {
+  const auto tap = std::ranges::find(drop_taps_, port, &TapGroup::name);
+  return tap == drop_taps_.end() ? nullptr : &*tap;
 }
 
 absl::Status SwitchNode::BeginEal() {
@@ -62,6 +68,9 @@ absl::Status SwitchNode::Build() {
     params.ports[p].link.secret = DrawSecret();
   }
   switch_ = std::make_unique<fabric::Switch>(params);
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    drop_taps_.emplace_back(ports_[p]->name(), std::vector{&switch_->port(p).drop_tap()});
+  }
   for (const SwitchAddressConfig& address : config_.addresses) {
     if (switch_->table().AddStatic(AddressKeyOf(address), address.port_number)) {
       continue;

@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +16,7 @@
 #include "dpdk/dpdk_port.h"
 #include "dpdk/lcores.h"
 #include "fabric/switch.h"
+#include "port/tap_group.h"
 #include "switch/switch_config.h"
 #include "switch/switch_lcore.h"
 #include "switch/switch_mailbox.h"
@@ -40,6 +43,8 @@ class SwitchNode {
   const fabric::Switch& the_switch() const { return *switch_; }
   SwitchMailbox& mailbox() { return mailbox_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
+  // Returns the tap of frames that are dropped on a port; null: there is none of that name.
+  TappedPort* dropped_frames(std::string_view port);
   const TscClock& clock() const { return *clock_; }
   // Returns the cycles of SwitchConfig::lcores[lcore], which grow with each poll iteration.
   const SwitchCycles& cycles(uint32_t lcore) const {
@@ -68,6 +73,7 @@ class SwitchNode {
   uint32_t pool_frames_ = 0;  // free at the start
   std::unique_ptr<TscClock> clock_;
   std::unique_ptr<fabric::Switch> switch_;
+  std::deque<TapGroup> drop_taps_;  // of each port
   SwitchMailbox mailbox_;
   std::vector<std::unique_ptr<SwitchRings>> rings_;
   std::unique_ptr<SwitchingLcore> switching_;

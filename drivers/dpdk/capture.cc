@@ -6,12 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/token_bucket.h"
 #include "dpdk/capture_ring.h"
 #include "dpdk/eal.h"
 #include "dpdk/pcapng.h"
@@ -28,6 +33,7 @@ constexpr uint32_t kInterface = 1;
 constexpr uint32_t kEnhancedPacket = 6;
 constexpr uint16_t kEthernet = 1;
 // Options of these blocks.
+constexpr uint16_t kComment = 1;
 constexpr uint16_t kUserApplication = 4;
 constexpr uint16_t kInterfaceName = 2;
 constexpr uint16_t kTimeResolution = 9;
@@ -64,6 +70,7 @@ void AddPacket(const CapturedFrame& frame, const uint8_t* data, PcapngBlocks& bl
   blocks.Put(frame.length);
   blocks.PutPadded(data, frame.kept_bytes);
   blocks.PutOption(kFlags, &flags, sizeof flags);
+  if (!frame.drop.empty()) blocks.PutOption(kComment, frame.drop.data(), frame.drop.size());
   blocks.End();
 }
 
@@ -79,7 +86,18 @@ struct Capture::State {
   int file = -1;
   std::unique_ptr<internal::CaptureRing> ring;
   internal::PcapngBlocks blocks;
+  std::optional<TokenBucket> rate;  // of frames that are written; nullopt: no limit
   uint64_t written = 0;
+  bool is_finished = false;
+
+  // Returns how many of the next `wanted` frames may be written now.
+  uint32_t Permitted(uint32_t wanted) {
+    if (!rate) return wanted;
+    const Time now{std::chrono::steady_clock::now().time_since_epoch()};
+    uint32_t permitted = 0;
+    while (permitted < wanted && rate->Take(now)) ++permitted;
+    return permitted;
+  }
 };
 
 Capture::Capture(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -109,6 +127,9 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(TappedPort& port, int fi
                      options.snap_bytes, " bytes (", rte_strerror(rte_errno),
                      "); capture fewer bytes of a frame, or raise eal.memory_mb"));
   }
+  if (options.frames_per_s != 0) {
+    state->rate.emplace(TokenBucket::QuarterAtOnce(options.frames_per_s));
+  }
   AddHeaders(port.name(), state->blocks);
   if (!state->blocks.WriteTo(file_descriptor)) {
     return absl::UnavailableError(
@@ -118,21 +139,32 @@ absl::StatusOr<std::unique_ptr<Capture>> Capture::Start(TappedPort& port, int fi
   return std::unique_ptr<Capture>(new Capture(std::move(state)));
 }
 
-Capture::~Capture() {
+Capture::~Capture() { Finish().IgnoreError(); }
+
+absl::Status Capture::Finish() {
+  if (std::exchange(state_->is_finished, true)) return absl::OkStatus();
   state_->port.SetTap(nullptr);
-  Drain().IgnoreError();
+  return Write(/*is_last=*/true);
 }
 
-absl::Status Capture::Drain() {
+absl::Status Capture::Drain() { return Write(/*is_last=*/false); }
+
+// Writes no more frames than can wait: lcores may add frames as fast as they are written.
+absl::Status Capture::Write(bool is_last) {
   State& s = *state_;
-  while (const uint32_t count = s.ring->Drain([&s](const CapturedFrame& frame, auto bytes) {
-    AddPacket(frame, bytes.data(), s.blocks);
-  })) {
+  for (uint32_t left = s.ring->capacity(); left != 0;) {
+    const uint32_t wanted = std::min({left, s.ring->waiting(), internal::CaptureRing::kBatch});
+    const uint32_t count = is_last ? wanted : s.Permitted(wanted);
+    if (count == 0) break;
+    s.ring->Drain(count, [&s](const CapturedFrame& frame, auto bytes) {
+      AddPacket(frame, bytes.data(), s.blocks);
+    });
     if (!s.blocks.WriteTo(s.file)) {
       return absl::UnavailableError(
           absl::StrCat("cannot write the capture's file: ", std::strerror(errno)));
     }
     s.written += count;
+    left -= count;
   }
   return absl::OkStatus();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures the frames that a port sends and receives, as a pcapng file: for processes to which
-// dpdk-dumpcap cannot attach, as it needs hugepages shared between two processes.
+// Captures the frames that a port sends and receives, or drops, as a pcapng file: for processes to
+// which dpdk-dumpcap cannot attach, as it needs hugepages shared between two processes.
 //
 // The lcore copies each frame of a burst into a ring; the control thread writes the copies to the
 // file. If the ring or the pool is exhausted, the copy is dropped and counted; the frame itself is
@@ -20,6 +20,7 @@ namespace suede {
 struct CaptureOptions {
   uint32_t snap_bytes = 9728;  // max bytes kept of each frame
   uint32_t frames = 2048;      // max frames that wait to be written
+  uint32_t frames_per_s = 0;   // max frames written in a second; 0: no limit
 };
 
 struct CaptureStats {
@@ -39,8 +40,11 @@ class Capture {
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  // Writes waiting frames; to be called about every 10 ms. Fails if the file cannot be written.
+  // Writes waiting frames, as far as the rate permits; to be called about every 10 ms. Fails if the
+  // file cannot be written.
   absl::Status Drain();
+  // Ends the capture, as destruction does. Returns whether the waiting frames were written.
+  absl::Status Finish();
   CaptureStats stats() const;
   const TappedPort& port() const;
 
@@ -48,6 +52,7 @@ class Capture {
 
  private:
   explicit Capture(std::unique_ptr<State> state);
+  absl::Status Write(bool is_last);
   std::unique_ptr<State> state_;
 };
 

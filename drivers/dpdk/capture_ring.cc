@@ -20,6 +20,15 @@ extern "C" {
 #include "absl/strings/str_cat.h"
 
 namespace suede::internal {
+namespace {
+
+uint64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
 
 std::unique_ptr<CaptureRing> CaptureRing::Create(uint32_t frames, uint32_t snap_bytes,
                                                  bool one_lcore) {
@@ -40,7 +49,7 @@ std::unique_ptr<CaptureRing> CaptureRing::Create(uint32_t frames, uint32_t snap_
     rte_ring_free(ring);
     return nullptr;
   }
-  return std::unique_ptr<CaptureRing>(new CaptureRing(ring, pool, snap_bytes));
+  return std::unique_ptr<CaptureRing>(new CaptureRing(ring, pool, snap_bytes, slots - 1));
 }
 
 CaptureRing::~CaptureRing() {
@@ -50,30 +59,39 @@ CaptureRing::~CaptureRing() {
 
 void CaptureRing::Add(Frame* const* frames, uint32_t count, FrameDirection direction) {
   if (count == 0) return;
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const uint64_t now_ns =
-      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t now_ns = NowNs();
   uint64_t lost = 0;
-  for (uint32_t i = 0; i < count; ++i) lost += Copy(*frames[i], direction, now_ns) ? 0 : 1;
+  for (uint32_t i = 0; i < count; ++i) lost += Copy(*frames[i], direction, {}, now_ns) ? 0 : 1;
   if (lost != 0) dropped_.fetch_add(lost, std::memory_order_relaxed);
 }
 
-bool CaptureRing::Copy(const Frame& frame, FrameDirection direction, uint64_t now_ns) {
+void CaptureRing::AddDropped(const Frame& frame, FrameDirection direction,
+                             std::string_view counter) {
+  if (!Copy(frame, direction, counter, NowNs())) dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool CaptureRing::Copy(const Frame& frame, FrameDirection direction, std::string_view drop,
+                       uint64_t now_ns) {
   rte_mbuf* const copy = rte_pktmbuf_alloc(pool_);
   if (copy == nullptr) return false;
   const uint32_t kept = std::min(frame.length, snap_bytes_);
-  auto* const captured = new (rte_pktmbuf_mtod(copy, void*)) CapturedFrame{
-      .time_ns = now_ns, .length = frame.length, .kept_bytes = kept, .direction = direction};
+  auto* const captured = new (rte_pktmbuf_mtod(copy, void*)) CapturedFrame{.time_ns = now_ns,
+                                                                           .length = frame.length,
+                                                                           .kept_bytes = kept,
+                                                                           .direction = direction,
+                                                                           .drop = drop};
   std::memcpy(captured + 1, frame.data, kept);
   if (rte_ring_enqueue(ring_, copy) == 0) return true;
   rte_pktmbuf_free(copy);
   return false;
 }
 
-uint32_t CaptureRing::Pop(rte_mbuf** copies) {
-  return rte_ring_sc_dequeue_burst(ring_, reinterpret_cast<void**>(copies), kBatch, nullptr);
+uint32_t CaptureRing::Pop(rte_mbuf** copies, uint32_t max) {
+  return rte_ring_sc_dequeue_burst(ring_, reinterpret_cast<void**>(copies), std::min(max, kBatch),
+                                   nullptr);
 }
+
+uint32_t CaptureRing::waiting() const { return rte_ring_count(ring_); }
 
 const CapturedFrame* CaptureRing::Describe(const rte_mbuf* copy) {
   return rte_pktmbuf_mtod(copy, const CapturedFrame*);

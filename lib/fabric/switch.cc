@@ -69,7 +69,7 @@ void Switch::DropWaiting(SwitchPort& port, SwitchClassCounter reason) {
   Frame* frame = port.link_ != nullptr ? port.link_->TakeWaiting() : nullptr;
   if (frame == nullptr) frame = port.output_.PopAny();
   for (; frame != nullptr; frame = port.output_.PopAny()) {
-    port.of_class_[NoteOfFrame(frame).traffic_class].Add(reason);
+    port.CountDrop(reason, NoteOfFrame(frame).traffic_class, *frame);
     End(frame);
   }
 }
@@ -165,7 +165,7 @@ inline bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
   SwitchPort& port = *ports_[out];
   FrameNote& note = NoteOfFrame(frame);
   if (port.down_) [[unlikely]] {
-    port.of_class_[note.traffic_class].Add(SwitchClassCounter::kDownDrop);
+    port.CountDrop(SwitchClassCounter::kDownDrop, note.traffic_class, *frame);
     return End(frame);
   }
   note.charge = buffer_.Charge(frame->length);
@@ -209,7 +209,7 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   if (receivers_[number] != nullptr) [[unlikely]]
     CountAny(number, frame);
   if (!port.Check(view)) [[unlikely]]
-    return End(frame);
+    return Drop(port, SwitchPort::FaultOf(view.error), frame);
   Forward(number, frame, view, now);
 }
 
@@ -371,13 +371,13 @@ uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   SwitchPort& port = *ports_[out];
   const FrameNote& note = NoteOfFrame(frame);
   if (note.credits != 0) {
-    port.of_class_[note.traffic_class].Add(SwitchClassCounter::kCreditDrop);
+    port.CountDrop(SwitchClassCounter::kCreditDrop, note.traffic_class, *frame);
     return End(frame);
   }
   if (Trim(out, frame, view)) return;
   const bool lossless = params_.of_class[note.traffic_class].lossless;
-  port.of_class_[note.traffic_class].Add(lossless ? SwitchClassCounter::kHeadroomDrop
-                                                  : SwitchClassCounter::kTailDrop);
+  port.CountDrop(lossless ? SwitchClassCounter::kHeadroomDrop : SwitchClassCounter::kTailDrop,
+                 note.traffic_class, *frame);
   End(frame);
 }
 
@@ -405,7 +405,7 @@ bool Switch::Trim(uint32_t out, Frame* frame, const FrameView& view) {
     port.of_class_[before].Add(SwitchClassCounter::kTrimmed);
     Queue(port, out, frame, view);
   } else {
-    port.of_class_[before].Add(SwitchClassCounter::kTrimDrop);
+    port.CountDrop(SwitchClassCounter::kTrimDrop, before, *frame);
     End(frame);
   }
   return true;

@@ -141,7 +141,7 @@ class Switch {
     ended_.push_back(frame);
   }
   void Drop(SwitchPort& port, SwitchPortCounter reason, Frame* frame) {
-    port.counters_.Add(reason);
+    port.CountDrop(reason, *frame);
     End(frame);
   }
   // Drops a frame that has no output.

@@ -73,7 +73,7 @@ uint16_t Switch::RouteInMesh(uint32_t in, Frame* frame, FrameView& view, Time no
     note.queue = note.traffic_class = params_.classes.of_dscp[ds >> 2];
   }
   if (ports_[out]->refused_) [[unlikely]] {
-    ports_[out]->of_class_[note.traffic_class].Add(SwitchClassCounter::kRefusedDrop);
+    ports_[out]->CountDrop(SwitchClassCounter::kRefusedDrop, note.traffic_class, *frame);
     End(frame);
     return kNoPort;
   }

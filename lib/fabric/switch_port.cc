@@ -27,6 +27,19 @@ void SwitchPort::SetBlocked(uint32_t out, bool blocked) {
   blocked ? ++blocks_ : --blocks_;
 }
 
+// (A frame that counts as none of the drops has ended as it should.)
+[[gnu::cold]] void SwitchPort::CopyDropped(SwitchPortCounter reason, const Frame& frame) {
+  const CounterRow& row = SwitchPortRows()[static_cast<size_t>(reason)];
+  if (row.severity == Severity::kDrop) {
+    drop_tap_.CopyDropped(frame, FrameDirection::kIn, row.name);
+  }
+}
+
+[[gnu::cold]] void SwitchPort::CopyDropped(SwitchClassCounter reason, const Frame& frame) {
+  drop_tap_.CopyDropped(frame, FrameDirection::kOut,
+                        SwitchClassRows()[static_cast<size_t>(reason)].name);
+}
+
 SwitchPortCounter SwitchPort::FaultOf(ViewError error) {
   switch (error) {
     case ViewError::kNone:

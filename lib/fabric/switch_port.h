@@ -14,6 +14,7 @@
 #include "fabric/params.h"
 #include "fabric/pfc.h"
 #include "fabric/shared_buffer.h"
+#include "port/frame_tap.h"
 #include "stats/switch_counters.h"
 
 namespace suede::fabric {
@@ -49,6 +50,9 @@ class SwitchPort {
   }
   // Received frames whose hop limit was used up.
   const DropNote& without_hops() const { return without_hops_; }
+  // Copies frames that the port receives or has queued, and drops; not those that an impairment
+  // loses, nor those that the device has not taken.
+  TapPoint& drop_tap() { return drop_tap_; }
   bool is_down() const { return down_; }
   bool is_refused() const { return refused_; }
   // The caller has freed `frames` frames of Transmit that the device had not taken, as the port is
@@ -65,13 +69,25 @@ class SwitchPort {
 
   bool Blocks(uint32_t out) const { return blocks_ != 0 && blocked_[out]; }
   bool HasVlan(uint16_t vid) const { return vlans_.empty() || vlans_[vid]; }
-  // Returns false if the frame is to be dropped; counts the reason.
+  // Returns false if the frame is to be dropped, for the reason FaultOf.
   bool Check(const FrameView& view) {
     if (view.error == ViewError::kNone && HasVlan(view.vid)) [[likely]]
       return true;
-    counters_.Add(FaultOf(view.error));
     return false;
   }
+  // Count a frame that is dropped, and copy it to the tap.
+  void CountDrop(SwitchPortCounter reason, const Frame& frame) {
+    counters_.Add(reason);
+    if (drop_tap_.is_set()) [[unlikely]]
+      CopyDropped(reason, frame);
+  }
+  void CountDrop(SwitchClassCounter reason, uint32_t traffic_class, const Frame& frame) {
+    of_class_[traffic_class].Add(reason);
+    if (drop_tap_.is_set()) [[unlikely]]
+      CopyDropped(reason, frame);
+  }
+  void CopyDropped(SwitchPortCounter reason, const Frame& frame);
+  void CopyDropped(SwitchClassCounter reason, const Frame& frame);
   static SwitchPortCounter FaultOf(ViewError error);
   // Counts a frame that leaves without having waited.
   void CountPassed(uint32_t traffic_class, uint32_t bytes) {
@@ -89,6 +105,7 @@ class SwitchPort {
   PfcSender pfc_;
   std::unique_ptr<LinkPort> link_;
   DropNote without_hops_;
+  TapPoint drop_tap_;
   Bypass* bypass_ = nullptr;  // null: none
   bool down_ = false;
   bool refused_ = false;

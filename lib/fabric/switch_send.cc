@@ -88,8 +88,14 @@ uint32_t Switch::Transmit(uint32_t number, Frame** frames, uint32_t max, Time no
       if (!port.link_->ended().empty()) EndHeld(port);
     }
     port.output_.Update(now);
-    while (Frame* const frame = port.output_.PopStormy()) End(frame);
-    while (Frame* const frame = port.output_.PopOld(now)) End(frame);
+    while (Frame* const frame = port.output_.PopStormy()) {
+      port.CopyDropped(SwitchClassCounter::kStormDrop, *frame);
+      End(frame);
+    }
+    while (Frame* const frame = port.output_.PopOld(now)) {
+      port.CopyDropped(SwitchClassCounter::kAgeDrop, *frame);
+      End(frame);
+    }
     if (Frame* const pfc = PfcFrameOf(number, now); pfc != nullptr) {
       clean&& max != 0 ? add(pfc) : SendOn(port, pfc, now);
     }

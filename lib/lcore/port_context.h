@@ -17,6 +17,7 @@
 #include "lcore/seal_batch.h"
 #include "link/link.h"
 #include "pack/shares.h"
+#include "port/frame_tap.h"
 #include "port/port.h"
 
 namespace suede {
@@ -155,6 +156,8 @@ struct PortContext {
 
   FrameShares own_shares;
   FrameShares* shares = &own_shares;  // of the device's first pair here
+
+  TapPoint drops;  // copies received frames that are dropped
 };
 inline const PortContext::Places::value_type PortContext::kNobody{
     {.high = ~uint64_t{0}, .low = ~uint64_t{0}}, {}};

@@ -71,13 +71,16 @@ enum class LogLevelView : uint8_t { kDebug, kInfo, kWarning, kError };
 
 struct CaptureQuery {
   std::string port;
+  bool drops = false;  // dropped frames, and not those sent and received
   uint32_t snap_bytes = 0;
-  uint32_t frames = 0;   // maximum number of frames that wait to be written
-  uint32_t seconds = 0;  // 0: until stopped
+  uint32_t frames = 0;                   // maximum number of frames that wait to be written
+  uint32_t seconds = 0;                  // 0: until stopped
+  std::optional<uint32_t> frames_per_s;  // max frames written; 0: no limit; nullopt: the default
 };
-#define SUEDE_CAPTURE_ROW(X)                        \
-  X(std::string, port)                              \
-  X(uint64_t, written, .Note("frames in the file")) \
+#define SUEDE_CAPTURE_ROW(X)                          \
+  X(std::string, port)                                \
+  X(bool, drops, .Note("of frames that are dropped")) \
+  X(uint64_t, written, .Note("frames in the file"))   \
   X(uint64_t, dropped, .Note("frames that found no room"))
 SUEDE_ROW_STRUCT(CaptureView, SUEDE_CAPTURE_ROW);
 
@@ -109,7 +112,7 @@ class DaemonView {
   // set, are constant. Empty if the kind of daemon does not have the scope.
   virtual std::vector<CounterSetView> Counters(CounterScope scope) = 0;
   virtual absl::Status StartCapture(const CaptureQuery& query, Fd file) = 0;
-  virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port) = 0;
+  virtual absl::StatusOr<CaptureView> StopCapture(std::string_view port, bool drops) = 0;
   virtual std::vector<CaptureView> ListCaptures() = 0;
   // Returns the links of all ports, in the order of the ports.
   virtual std::vector<LinkView> Links() = 0;

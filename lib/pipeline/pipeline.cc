@@ -87,6 +87,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   planes_.AddInstance(instance.peers.own);
   lcore_.clients.AddInstance();
   reporter_.AddInstance();
+  drop_watch_.AddInstance();
   granter_.AddInstance(instance.rx.credit);
   congestion_.AddInstance(instance);
   congestion_grants_.AddInstance(instance);
@@ -156,17 +157,39 @@ bool Pipeline::Poll(Time now) {
   return work;
 }
 
-// Receives from a port. Executes a frame's effects before the next frame is classified.
-bool Pipeline::PollPort(PortContext& port, Time now) {
-  Frame* frames[2 * kBurst];
-  const uint32_t count = port.link.Receive(frames, now);
-  if (count == 0) return false;
-  port.ack_budget.OnReceived(count, now);
+// Processes received frames. Executes a frame's effects before the next frame is classified.
+// Returns their bytes.
+inline uint64_t Pipeline::Process(PortContext& port, Frame* const* frames, uint32_t count,
+                                  Time now) {
   const uint64_t bytes = receiver_.Begin(port, frames, count);
   while (PeerEffects* const wanted = receiver_.GoOn(port, now)) {
     effector_.Apply(*lcore_.instances[wanted->peer().instance], wanted->peer().peer,
                     wanted->effects());
   }
+  return bytes;
+}
+
+// Processes frames one at a time, to find those that are dropped.
+[[gnu::cold, gnu::noinline]] uint64_t Pipeline::ProcessWatched(PortContext& port,
+                                                               Frame* const* frames, uint32_t count,
+                                                               Time now) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    drop_watch_.Begin(*frames[i]);
+    bytes += Process(port, frames + i, 1, now);
+    if (port.link.handover().is_shared()) receiver_.HandOver(port);
+    drop_watch_.End(port.drops);
+  }
+  return bytes;
+}
+
+bool Pipeline::PollPort(PortContext& port, Time now) {
+  Frame* frames[2 * kBurst];
+  const uint32_t count = port.link.Receive(frames, now);
+  if (count == 0) return false;
+  port.ack_budget.OnReceived(count, now);
+  const uint64_t bytes = port.drops.is_set() ? ProcessWatched(port, frames, count, now)
+                                             : Process(port, frames, count, now);
   const Handover& handover = port.link.handover();
   lcore_.counters.Add(Counter::kRxFrames, count - handover.frames());
   lcore_.counters.Add(Counter::kRxFrameBytes, bytes - handover.bytes());

@@ -13,6 +13,7 @@
 
 #include "lcore/lcore.h"
 #include "lcore/mailbox.h"
+#include "pipeline/drop_watch.h"
 #include "pipeline/due_timers.h"
 #include "pipeline/effector.h"
 #include "pipeline/plane_watch.h"
@@ -109,6 +110,9 @@ class Pipeline {
     return lcore_.instances[instance]->ping.board;
   }
 
+  // The tap of frames that are received on a port, or on a queue pair of its device, and dropped.
+  TapPoint& drop_tap(uint32_t port) { return lcore_.ports[port]->drops; }
+
   // For tests: no record waits in a ring, and Lcore::IsIdle.
   bool IsQuiet() const;
   const Instance& instance(uint32_t number) const { return *lcore_.instances[number]; }
@@ -116,6 +120,8 @@ class Pipeline {
 
  private:
   bool PollPort(PortContext& port, Time now);
+  uint64_t Process(PortContext& port, Frame* const* frames, uint32_t count, Time now);
+  uint64_t ProcessWatched(PortContext& port, Frame* const* frames, uint32_t count, Time now);
   bool StagePdus(Time now);
   void ObeyPauses(Time now);
   bool RequestPauses(Time now);
@@ -154,6 +160,7 @@ class Pipeline {
                       .refusals = refusals_,
                       .pause_requester = pause_requester_},
                      ack_processor_};
+  DropWatch drop_watch_{lcore_};
   // Decisions about peers.
   Pauses pauses_{lcore_};
   Effector effector_{{.lcore = lcore_,

@@ -16,4 +16,11 @@ void TapPoint::Set(FrameTap* tap) {
   gate_.Leave();
 }
 
+[[gnu::noinline]] void TapPoint::CopyDroppedToTap(const Frame& frame, FrameDirection direction,
+                                                  std::string_view counter) {
+  if (!gate_.Enter()) return;
+  tap_.load(std::memory_order_relaxed)->AddDropped(frame, direction, counter);
+  gate_.Leave();
+}
+
 }  // namespace suede

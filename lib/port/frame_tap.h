@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "port/burst_gate.h"
 #include "port/frame.h"
@@ -20,6 +21,10 @@ class FrameTap {
   virtual ~FrameTap() = default;
   // Called by the lcore that moves the frames, once per burst.
   virtual void Add(Frame* const* frames, uint32_t count, FrameDirection direction) = 0;
+  // Called by the lcore that drops the frame. `counter`: the drop's counter, a name of static
+  // storage.
+  virtual void AddDropped(const Frame& frame, FrameDirection direction,
+                          std::string_view counter) = 0;
 };
 
 // A port whose frames can be copied. Control thread.
@@ -42,12 +47,17 @@ class TapPoint {
     if (tap_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       CopyToTap(frames, count, direction);
   }
+  void CopyDropped(const Frame& frame, FrameDirection direction, std::string_view counter) {
+    if (is_set()) [[unlikely]]
+      CopyDroppedToTap(frame, direction, counter);
+  }
   // The control thread.
   void Set(FrameTap* tap);
   bool is_set() const { return tap_.load(std::memory_order_relaxed) != nullptr; }
 
  private:
   void CopyToTap(Frame* const* frames, uint32_t count, FrameDirection direction);
+  void CopyDroppedToTap(const Frame& frame, FrameDirection direction, std::string_view counter);
 
   std::atomic<FrameTap*> tap_{nullptr};
   BurstGate gate_;  // open while there is a tap

@@ -7,18 +7,33 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "dpdk/dpdk_port.h"
+#include "port/tap_group.h"
 
 namespace suede {
 namespace {
 
-// The packets of a pcapng file (draft-ietf-opsawg-pcapng §4.3).
-std::vector<std::vector<uint8_t>> PacketsOf(const std::string& path) {
+// Returns the comment among the options at the end of a packet block; empty: there is none.
+std::string CommentOf(const std::vector<uint8_t>& body, size_t at) {
+  for (uint16_t option[2]; at + sizeof option <= body.size();) {
+    std::memcpy(option, body.data() + at, sizeof option);
+    if (option[0] == 0) break;
+    at += sizeof option;
+    if (option[0] == 1) return {body.begin() + at, body.begin() + at + option[1]};
+    at += (option[1] + 3u) / 4 * 4;
+  }
+  return "";
+}
+
+// The packets of a pcapng file (draft-ietf-opsawg-pcapng §4.3), and their comments.
+std::vector<std::vector<uint8_t>> PacketsOf(const std::string& path,
+                                            std::vector<std::string>* comments = nullptr) {
   FILE* file = std::fopen(path.c_str(), "rb");
   std::vector<std::vector<uint8_t>> packets;
   uint32_t head[2];
@@ -34,6 +49,7 @@ std::vector<std::vector<uint8_t>> PacketsOf(const std::string& path) {
     uint32_t captured;
     std::memcpy(&captured, body.data() + 12, sizeof captured);
     packets.emplace_back(body.begin() + 20, body.begin() + 20 + captured);
+    if (comments != nullptr) comments->push_back(CommentOf(body, 20 + (captured + 3) / 4 * 4));
   }
   std::fclose(file);
   return packets;
@@ -122,6 +138,63 @@ TEST_F(CaptureTest, AFullRingCostsTheCopyAlone) {
   EXPECT_GT(capture->stats().dropped, 0U);
   ASSERT_TRUE(capture->Drain().ok());
   EXPECT_EQ(capture->stats().written + capture->stats().dropped, 400U);
+}
+
+// A place where frames are dropped, without a port.
+class DropPlace {
+ public:
+  DropPlace() {
+    frame_.data = bytes_.data();
+    frame_.length = static_cast<uint32_t>(bytes_.size());
+  }
+  TappedPort& port() { return group_; }
+  void Drop(int count, std::string_view counter) {
+    for (int i = 0; i < count; ++i) point_.CopyDropped(frame_, FrameDirection::kIn, counter);
+  }
+
+ private:
+  std::vector<uint8_t> bytes_ = std::vector<uint8_t>(61, 5);
+  Frame frame_;
+  TapPoint point_;
+  TapGroup group_{"p0", {&point_}};
+};
+
+TEST_F(CaptureTest, DroppedFramesHaveTheirCounterAsComment) {
+  DropPlace place;
+  place.Drop(1, "rx_drop_rcrc_total");  // not captured
+  auto capture = Capture::Start(place.port(), file_, {});
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  place.Drop(1, "rx_drop_rcrc_total");
+  place.Drop(2, "rx_drop_partition_total");
+  EXPECT_TRUE((*capture)->Finish().ok());
+  EXPECT_EQ((*capture)->stats().written, 3U);
+  place.Drop(1, "rx_drop_rcrc_total");
+  capture->reset();
+  std::vector<std::string> comments;
+  const auto packets = PacketsOf(path_, &comments);
+  const std::vector<std::string> expected = {"rx_drop_rcrc_total", "rx_drop_partition_total",
+                                             "rx_drop_partition_total"};
+  EXPECT_EQ(comments, expected);
+  EXPECT_EQ(packets, std::vector<std::vector<uint8_t>>(3, std::vector<uint8_t>(61, 5)));
+}
+
+// A quarter of a second's frames at once, the rest waits, and what finds no room is counted.
+TEST_F(CaptureTest, TheRateOfFramesIsBounded) {
+  DropPlace place;
+  auto capture =
+      Capture::Start(place.port(), file_, {.snap_bytes = 64, .frames = 128, .frames_per_s = 40});
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  place.Drop(300, "rx_drop_rcrc_total");
+  const uint64_t lost = (*capture)->stats().dropped;
+  EXPECT_EQ(lost, 300U - 127U);
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE((*capture)->Drain().ok());
+  ASSERT_TRUE((*capture)->Drain().ok());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_GE((*capture)->stats().written, 10U);
+  EXPECT_LE(static_cast<double>((*capture)->stats().written), 11 + 40 * took.count());
+  EXPECT_TRUE((*capture)->Finish().ok());
+  EXPECT_EQ((*capture)->stats().written + lost, 300U);
 }
 
 TEST_F(CaptureTest, OneAtATimeAndAgainAfterwards) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "../port/drop_recorder.h"
 #include "fabric_fixture.h"
 
 namespace suede::fabric {
@@ -234,9 +235,21 @@ TEST(Forwarding, UnknownDestinationsAreDroppedWhereNotFlooded) {
   SwitchParams params = ParamsOf(3);
   params.floods = false;
   Fabric fabric(params);
+  DropRecorder tap;
+  fabric.the_switch.port(0).drop_tap().Set(&tap);
   fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
   EXPECT_EQ(fabric.Out(1, At(0)).size() + fabric.Out(2, At(0)).size(), 0u);
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxUnknown), 1u);
+  const std::vector<uint8_t> runt(10);
+  fabric.In(0, runt, At(0));
+  fabric.the_switch.SetDown(0, true);
+  fabric.In(0, SueFrame{.from = 1, .to = 2}, At(0));
+  const std::vector<uint8_t> whole = BytesOf(SueFrame{.from = 1, .to = 2});
+  const std::vector<DropRecorder::Dropped> expected = {
+      {whole, FrameDirection::kIn, "rx_drop_unknown_destination_total"},
+      {runt, FrameDirection::kIn, "rx_drop_runt_total"},
+      {whole, FrameDirection::kIn, "rx_drop_down_total"}};
+  EXPECT_EQ(tap.dropped, expected);
 }
 
 TEST(Forwarding, AnIsolatedPairIsDeafToItselfAlone) {

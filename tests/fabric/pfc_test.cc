@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
+#include "../port/drop_recorder.h"
 #include "fabric_fixture.h"
 
 namespace suede::fabric {
@@ -306,10 +309,18 @@ TEST(Pfc, AStormIsEndedByTheWatchdog) {
   for (PortParams& port : params.ports)
     port.pfc.storm = port.pfc.calm = std::chrono::milliseconds(1);
   PfcFabric fabric(params);
+  DropRecorder tap;
+  fabric.the_switch.port(2).drop_tap().Set(&tap);
   for (int us = 0; us < 3000; us += 10) {
     fabric.In(2, FrameOfPfc(1 << 3, 0xffff), At(us));
     fabric.Send(0, 3, At(us));
     EXPECT_EQ(fabric.Out(2, At(us)).size(), 0u);
+  }
+  for (const auto counter : {SwitchClassCounter::kStormDrop, SwitchClassCounter::kHeadroomDrop}) {
+    const std::string_view name = SwitchClassRows()[static_cast<size_t>(counter)].name;
+    EXPECT_EQ(std::ranges::count(tap.dropped, name, &DropRecorder::Dropped::counter),
+              fabric.Count(2, 3, counter))
+        << name;
   }
   EXPECT_EQ(fabric.the_switch.port(2).output().pauses().storms(), 1u);
   EXPECT_GT(fabric.Count(2, 3, SwitchClassCounter::kStormDrop), 150u);

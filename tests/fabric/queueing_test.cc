@@ -2,6 +2,7 @@
 // Classes, scheduling, ECN, trimming and tail drop of one output.
 #include <gtest/gtest.h>
 
+#include "../port/drop_recorder.h"
 #include "fabric_fixture.h"
 #include "wire/trimmed.h"
 
@@ -157,14 +158,19 @@ TEST(Queueing, FramesThatHaveWaitedForTooLongAreDropped) {
   QueueFabric fabric(params);
   std::vector<uint8_t> pfc(PfcFrame::kBytes);
   EncodePfc({.classes = 3, .quanta = {20000, 20000}}, {}, pfc.data());
+  DropRecorder tap;
+  fabric.the_switch.port(2).drop_tap().Set(&tap);
   fabric.In(2, pfc, At(0));
   fabric.Send(0, At(0));
   fabric.Send(8, At(0));
   fabric.Send(0, At(10));
   EXPECT_EQ(fabric.Out(2, At(50)).size(), 0u);
+  EXPECT_TRUE(tap.dropped.empty());  // though the PFC frame has ended
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 0u);
   EXPECT_EQ(fabric.Out(2, At(51)).size(), 0u);
   EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kAgeDrop), 1u);
+  ASSERT_EQ(tap.dropped.size(), 1u);
+  EXPECT_EQ(tap.dropped[0].counter, "class_drop_age_total");
   const DropNote& note = fabric.the_switch.port(2).output().too_old();
   EXPECT_EQ(note.count, 1u);
   EXPECT_EQ(note.traffic_class, 0);
@@ -217,9 +223,17 @@ TEST(Queueing, TailDropIsCounted) {
   params.buffer_bytes = 256 * 1024;
   params.of_class[0].alpha_16th = 4;
   QueueFabric fabric(params);
+  DropRecorder tap;
+  fabric.the_switch.port(2).drop_tap().Set(&tap);
   for (int i = 0; i < 500; ++i) fabric.Send(0, At(0));
   const uint64_t dropped = fabric.Count(2, 0, SwitchClassCounter::kTailDrop);
   EXPECT_GT(dropped, 300u);
+  ASSERT_EQ(tap.dropped.size(), dropped);
+  for (const DropRecorder::Dropped& drop : tap.dropped) {
+    EXPECT_EQ(drop.counter, "class_drop_tail_total");
+    EXPECT_EQ(drop.direction, FrameDirection::kOut);
+    EXPECT_EQ(drop.bytes, tap.dropped[0].bytes);
+  }
   uint64_t got = 0;
   for (int us = 0; us < 1000; ++us) got += fabric.Out(2, At(us)).size();
   EXPECT_EQ(got, 500 - dropped);

@@ -128,10 +128,10 @@ class FakeEndpoint : public EndpointWithChanges {
     captured = std::move(file);
     return absl::OkStatus();
   }
-  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override {
+  absl::StatusOr<CaptureView> StopCapture(std::string_view port, bool drops) override {
     if (!captured.ok()) return absl::NotFoundError("not captured; start it");
     captured.Reset();
-    return CaptureView{.port = std::string(port), .written = 5, .dropped = 1};
+    return CaptureView{.port = std::string(port), .drops = drops, .written = 5, .dropped = 1};
   }
   std::vector<LinkView> Links() override { return {{.port = "port0", .counters = &link}}; }
   std::vector<CaptureView> ListCaptures() override {

@@ -33,8 +33,8 @@ class FakeSwitch : public SwitchView {
     return sets;
   }
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
-  absl::StatusOr<CaptureView> StopCapture(std::string_view port) override {
-    return CaptureView{.port = std::string(port), .written = 1, .dropped = 0};
+  absl::StatusOr<CaptureView> StopCapture(std::string_view port, bool drops) override {
+    return CaptureView{.port = std::string(port), .drops = drops, .written = 1, .dropped = 0};
   }
   std::vector<CaptureView> ListCaptures() override { return {{.port = "p0"}}; }
   std::vector<LinkView> Links() override {

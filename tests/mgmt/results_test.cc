@@ -162,7 +162,7 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
   Call("sessions.list", R"({"idle":true,"limit":1})");
   Call("capture.start", R"(["p0"])", /*with_file=*/true);
   Call("capture.list");
-  Call("capture.stop", R"(["p0"])");
+  Call("capture.stop", R"({"port":"p0","drops":true})");
   Call("events.wait", R"({"seconds":0})");
   Call("ports.hint", R"(["p0"])");
   bench_.endpoint.file_prefix = "";

@@ -33,7 +33,7 @@ class SmallEndpoint : public EndpointWithChanges {
     };
   }
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
-  absl::StatusOr<CaptureView> StopCapture(std::string_view) override { return CaptureView(); }
+  absl::StatusOr<CaptureView> StopCapture(std::string_view, bool) override { return CaptureView(); }
   std::vector<CaptureView> ListCaptures() override { return {}; }
   std::vector<LinkView> Links() override { return {}; }
   LogLevelView LogLevel() override { return level; }

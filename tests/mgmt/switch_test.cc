@@ -48,7 +48,7 @@ TEST_F(SwitchAnswersTest, OfEveryMethodAreAsDeclared) {
   }
   Call("log.set_level", R"(["debug"])");
   Call("capture.start", R"(["p0"])", /*with_file=*/true);
-  Call("capture.stop", R"(["p0"])");
+  Call("capture.stop", R"({"port":"p0","drops":true})");
   Call("events.wait", R"({"seconds":0})");
   Call("ports.set_admin", R"(["p0", "down"])");
   EXPECT_FALSE(switch_.port_up);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every reason for dropping a frame: dropped, answered by nothing, counted once, under its own
-// name.
+// name; with and without a tap, which gets the frame as it was received.
+#include "../port/drop_recorder.h"
 #include "bench.h"
 #include "receive/drop_counter.h"
 
 namespace suede {
 namespace {
 
-class DropsTest : public ByHandTest {
+class DropsTest : public ByHandTest, public testing::WithParamInterface<bool> {
  protected:
   // Injects a frame and expects exactly `counter` of all counters of drops to move, by one.
   void ExpectDrop(const std::vector<uint8_t>& frame, Counter counter) {
@@ -22,6 +23,18 @@ class DropsTest : public ByHandTest {
     }
     EXPECT_EQ(after[static_cast<size_t>(Counter::kRxPdus)],
               before[static_cast<size_t>(Counter::kRxPdus)]);
+    ExpectTapped({frame}, counter);
+  }
+  // Expects that the tap, if there is one, has got these frames since the last call.
+  void ExpectTapped(const std::vector<std::vector<uint8_t>>& frames, Counter counter) {
+    std::vector<DropRecorder::Dropped> expected;
+    for (size_t i = 0; i < frames.size() && GetParam(); ++i) {
+      expected.push_back({.bytes = frames[i],
+                          .direction = FrameDirection::kIn,
+                          .counter = CounterRows()[static_cast<size_t>(counter)].name});
+    }
+    EXPECT_EQ(tap.dropped, expected) << CounterRows()[static_cast<size_t>(counter)].name;
+    tap.dropped.clear();
   }
   CounterSnapshot Snapshot() const {
     CounterSnapshot sum{};
@@ -33,8 +46,29 @@ class DropsTest : public ByHandTest {
     Start();
     Meet();
     Attach(*host);
+    if (GetParam()) host->pipeline->drop_tap(0).Set(&tap);
   }
+
+  DropRecorder tap;
 };
+INSTANTIATE_TEST_SUITE_P(Taps, DropsTest, testing::Bool(),
+                         [](const auto& watched) { return watched.param ? "Tapped" : "Plain"; });
+
+// Each counter of frames dropped on receive is known as one by its name.
+TEST(DropWatchTest, KnowsTheCountersOfReceivedFrames) {
+  for (const auto& [counter, is_of_frames] : {std::pair(Counter::kRxRcrc, true),
+                                              {Counter::kRxUnsealed, true},
+                                              {Counter::kRxControlUnknown, true},
+                                              {Counter::kMgmtRxRingFull, true},
+                                              {Counter::kRxHandoverFull, true},
+                                              {Counter::kMgmtRxCopiesLost, false},
+                                              {Counter::kRxPdus, false},
+                                              {Counter::kTxInDoubt, false},
+                                              {Counter::kMemoryRefused, false}}) {
+    const CounterRow& row = CounterRows()[static_cast<size_t>(counter)];
+    EXPECT_EQ(CountsDroppedFrames(row), is_of_frames) << row.name;
+  }
+}
 
 // Tools name the reason of a drop without a pipeline: it is the name of the counter all the same.
 TEST(DropCounterTest, IsNamedAsTheReason) {
@@ -46,13 +80,32 @@ TEST(DropCounterTest, IsNamedAsTheReason) {
   EXPECT_EQ(FrameErrorName(FrameError::kMulticast), "multicast");  // the last one has its name
 }
 
-TEST_F(DropsTest, GoodPduIsNoDrop) {
+TEST_P(DropsTest, GoodPduIsNoDrop) {
   Inject({Build(Rh(), Command(1))});
   EXPECT_EQ(host->Count(Counter::kRxPdus), 1u);
   EXPECT_EQ(clients[0]->Receive(), std::vector<uint8_t>{3});
+  EXPECT_TRUE(tap.dropped.empty());
 }
 
-TEST_F(DropsTest, Rcrc) {
+// The frames of a burst that are dropped are told from the others.
+TEST_P(DropsTest, TheTapGetsTheDroppedFramesOfABurst) {
+  std::vector<uint8_t> bad = Build(Rh(1), Command(9));
+  bad[60] ^= 1;
+  Inject({Build(Rh(0), Command(1)), bad, Build(Rh(1), Command(2)), bad});
+  EXPECT_EQ(clients[0]->Receive(), (std::vector<uint8_t>{3, 6}));
+  ExpectTapped({bad, bad}, Counter::kRxRcrc);
+  host->pipeline->drop_tap(0).Set(nullptr);
+  Inject({bad});
+  EXPECT_EQ(host->Count(Counter::kRxRcrc), 3u);
+  EXPECT_TRUE(tap.dropped.empty());
+}
+
+TEST_P(DropsTest, FramesForAPortThatIsDown) {
+  Ask(*host, Switch(OutOfService::kPort, false));
+  ExpectDrop(Build(Rh(), Command(1)), Counter::kRxAdminDown);
+}
+
+TEST_P(DropsTest, Rcrc) {
   std::vector<uint8_t> frame = Build(Rh(), Command(1));
   frame[60] ^= 1;
   ExpectDrop(frame, Counter::kRxRcrc);
@@ -60,7 +113,7 @@ TEST_F(DropsTest, Rcrc) {
 }
 
 // The R-CRC covers the reserved bits as they are on the wire.
-TEST_F(DropsTest, ReservedBitsAreCoveredAsTheyCame) {
+TEST_P(DropsTest, ReservedBitsAreCoveredAsTheyCame) {
   for (const auto& [at, bits] : {std::pair(0u, 0x0cu), std::pair(4u, 0x3cu)}) {
     std::vector<uint8_t> frame = Build(Rh(), Command(1));
     frame[kRhAt + at] |= static_cast<uint8_t>(bits);
@@ -73,7 +126,7 @@ TEST_F(DropsTest, ReservedBitsAreCoveredAsTheyCame) {
   }
 }
 
-TEST_F(DropsTest, MoreThan4096BytesOfCommandsAreMalformed) {
+TEST_P(DropsTest, MoreThan4096BytesOfCommandsAreMalformed) {
   std::vector<uint8_t> commands;
   while (commands.size() < kMaxPackBytes + 2) commands.insert(commands.end(), {0x21, 0});
   // BuildFrame makes none so long, so the frame lacks a command, which is added by hand.
@@ -91,7 +144,7 @@ TEST_F(DropsTest, MoreThan4096BytesOfCommandsAreMalformed) {
 }
 
 // Without an agreement on several sessions, the number of a PDU's session does not matter.
-TEST_F(DropsTest, TheSourcePortIsIgnoredWithoutSessions) {
+TEST_P(DropsTest, TheSourcePortIsIgnoredWithoutSessions) {
   uint16_t psn = 0;
   for (const uint16_t source_port : {uint16_t{0}, uint16_t{1}, uint16_t{50000}, uint16_t{65535}}) {
     std::vector<uint8_t> frame = Build(Rh(psn++), Command(1));
@@ -102,7 +155,7 @@ TEST_F(DropsTest, TheSourcePortIsIgnoredWithoutSessions) {
   EXPECT_EQ(host->Count(Counter::kRxSession), 0u);
 }
 
-TEST_F(DropsTest, ReservedVersions) {
+TEST_P(DropsTest, ReservedVersions) {
   ReliabilityHeader rh = Rh();
   for (const uint8_t ver : {uint8_t{1}, uint8_t{2}}) {
     rh.ver = ver;
@@ -111,7 +164,7 @@ TEST_F(DropsTest, ReservedVersions) {
   }
 }
 
-TEST_F(DropsTest, PartitionIsEnforcedOnDataAndControl) {
+TEST_P(DropsTest, PartitionIsEnforcedOnDataAndControl) {
   ReliabilityHeader rh = Rh();
   rh.partition = kPartition + 1;
   ExpectDrop(Build(rh, Command(1)), Counter::kRxPartition);
@@ -121,7 +174,7 @@ TEST_F(DropsTest, PartitionIsEnforcedOnDataAndControl) {
 }
 
 // A property of one frame of a burst is not taken for granted of the next.
-TEST_F(DropsTest, EveryFrameOfABurstIsChecked) {
+TEST_P(DropsTest, EveryFrameOfABurstIsChecked) {
   const auto with = [&](const std::function<void(ReliabilityHeader&)>& change) {
     ReliabilityHeader rh = Rh(1);
     change(rh);
@@ -177,7 +230,7 @@ TEST_F(DropsTest, EveryFrameOfABurstIsChecked) {
 }
 
 // Frames of one burst for several VCs: each goes to the client that has claimed its VC.
-TEST_F(DropsTest, FramesOfABurstGoToTheirVcs) {
+TEST_P(DropsTest, FramesOfABurstGoToTheirVcs) {
   std::vector<std::vector<uint8_t>> frames;
   uint16_t psn = 0;
   for (const unsigned vc : {0u, 0u, 3u, 0u, 3u, 3u, 1u}) {
@@ -191,36 +244,36 @@ TEST_F(DropsTest, FramesOfABurstGoToTheirVcs) {
   EXPECT_EQ(clients[0]->Receive(3), (std::vector<uint8_t>{9, 15, 18}));
 }
 
-TEST_F(DropsTest, UnknownXpu) {
+TEST_P(DropsTest, UnknownXpu) {
   ReliabilityHeader rh = Rh();
   rh.xpuid = 77;
   ExpectDrop(Build(rh, Command(1)), Counter::kRxUnknownXpu);
   EXPECT_TRUE(TakeSent().empty());
 }
 
-TEST_F(DropsTest, SourceAddressOfAnotherXpu) {
+TEST_P(DropsTest, SourceAddressOfAnotherXpu) {
   ExpectDrop(Build(Rh(), Command(1), 9), Counter::kRxSource);
   EXPECT_TRUE(TakeSent().empty());
 }
 
-TEST_F(DropsTest, DestinationThatIsNoInstance) {
+TEST_P(DropsTest, DestinationThatIsNoInstance) {
   ExpectDrop(Build(Rh(), Command(1), 1, 5), Counter::kRxUnknownDestination);
 }
 
-TEST_F(DropsTest, NotSue) {
+TEST_P(DropsTest, NotSue) {
   std::vector<uint8_t> frame = Build(Rh(), Command(1));
   frame[12] = 0x08;
   frame[13] = 0x06;  // ARP
   ExpectDrop(frame, Counter::kRxNotSue);
 }
 
-TEST_F(DropsTest, Truncated) {
+TEST_P(DropsTest, Truncated) {
   std::vector<uint8_t> frame = Build(Rh(), std::vector<uint8_t>(Command(1)));
   frame.resize(frame.size() - 8);
   ExpectDrop(frame, Counter::kRxTruncated);
 }
 
-TEST_F(DropsTest, IpOptionsFragmentsAndImpossibleLengths) {
+TEST_P(DropsTest, IpOptionsFragmentsAndImpossibleLengths) {
   const std::vector<uint8_t> good = Build(Rh(), Command(1));
   std::vector<uint8_t> options = good;
   options[14] = 0x46;
@@ -239,7 +292,7 @@ TEST_F(DropsTest, IpOptionsFragmentsAndImpossibleLengths) {
   EXPECT_TRUE(TakeSent().empty());
 }
 
-TEST_F(DropsTest, UdpChecksum) {
+TEST_P(DropsTest, UdpChecksum) {
   std::vector<uint8_t> frame = Build(Rh(), Command(1));
   frame[40] = 0x12;
   frame[41] = 0x34;
@@ -247,13 +300,13 @@ TEST_F(DropsTest, UdpChecksum) {
   EXPECT_TRUE(TakeSent().empty());
 }
 
-TEST_F(DropsTest, IpChecksum) {
+TEST_P(DropsTest, IpChecksum) {
   std::vector<uint8_t> frame = Build(Rh(), Command(1));
   frame[24] ^= 1;
   ExpectDrop(frame, Counter::kRxIpChecksum);
 }
 
-TEST_F(DropsTest, MalformedCommandsDeliverNone) {
+TEST_P(DropsTest, MalformedCommandsDeliverNone) {
   std::vector<uint8_t> commands = Command(1);
   commands.insert(commands.end(), {0x0a, 0});  // L of 10
   ExpectDrop(Build(Rh(), commands), Counter::kRxMalformed);
@@ -275,16 +328,19 @@ TEST_F(DropsTest, MalformedCommandsDeliverNone) {
   EXPECT_EQ(events, 1u);
 }
 
-TEST_F(DropsTest, MalformedPduWithoutCommands) {
+TEST_P(DropsTest, MalformedPduWithoutCommands) {
   ExpectDrop(Build(Rh(), {0, 0, 0, 9}), Counter::kRxMalformed);
 }
 
 // A boot that nobody has heard of yet accepts nothing: it may be meant for the last one.
-TEST_F(DropsTest, SequencedPduBeforeHello) {
+TEST_P(DropsTest, SequencedPduBeforeHello) {
   plain_peers = false;
   Host& fresh = AddHost(2, 3);
+  if (GetParam()) fresh.pipeline->drop_tap(0).Set(&tap);
   ReliabilityHeader rh = Rh(0);
-  Inject({Build(rh, Command(1), 1, 2, 2)});
+  const std::vector<uint8_t> early = Build(rh, Command(1), 1, 2, 2);
+  Inject({early});
+  ExpectTapped({early}, Counter::kRxBeforeHello);
   EXPECT_EQ(fresh.Count(Counter::kRxBeforeHello), 1u);
   EXPECT_EQ(fresh.Count(Counter::kRxPdus), 0u);
   Run(microseconds(100));
@@ -294,7 +350,7 @@ TEST_F(DropsTest, SequencedPduBeforeHello) {
   EXPECT_EQ(fresh.Count(Counter::kRxPdus), 1u);
 }
 
-TEST_F(DropsTest, DuplicateIsAcknowledgedAtOnce) {
+TEST_P(DropsTest, DuplicateIsAcknowledgedAtOnce) {
   Inject({Build(Rh(), Command(1))});
   Run(microseconds(100));
   ExpectDrop(Build(Rh(), Command(1)), Counter::kRxDuplicate);
@@ -306,13 +362,13 @@ TEST_F(DropsTest, DuplicateIsAcknowledgedAtOnce) {
   EXPECT_EQ(clients[0]->Receive().size(), 1u);
 }
 
-TEST_F(DropsTest, AheadIsAnsweredWithOneNack) {
+TEST_P(DropsTest, AheadIsAnsweredWithOneNack) {
   ExpectDrop(Build(Rh(1), Command(1)), Counter::kRxAhead);
   ExpectDrop(Build(Rh(2), Command(1)), Counter::kRxAhead);
   EXPECT_EQ(host->Count(Counter::kTxNacks), 1u);
 }
 
-TEST_F(DropsTest, UnsequencedPduAheadIsAnsweredWithANack) {
+TEST_P(DropsTest, UnsequencedPduAheadIsAnsweredWithANack) {
   Inject({Build(Rh(1), {})});
   EXPECT_EQ(host->Count(Counter::kRxAcks), 1u);
   EXPECT_EQ(host->Count(Counter::kTxNacks), 0u);  // it may have overtaken the data
@@ -322,24 +378,24 @@ TEST_F(DropsTest, UnsequencedPduAheadIsAnsweredWithANack) {
   EXPECT_EQ(host->Count(Counter::kTxNacks), 1u);
 }
 
-TEST_F(DropsTest, UnsequencedPduInStepIsNeverAnswered) {
+TEST_P(DropsTest, UnsequencedPduInStepIsNeverAnswered) {
   Inject({Build(Rh(0), {})});
   Run(milliseconds(1));
   EXPECT_TRUE(TakeSent().empty());
 }
 
-TEST_F(DropsTest, ControlOfUnknownType) {
+TEST_P(DropsTest, ControlOfUnknownType) {
   ReliabilityHeader rh = ControlRh(1, kPartition);
   ExpectDrop(Build(rh, {99, 0, 0, 0}), Counter::kRxControlUnknown);
 }
 
-TEST_F(DropsTest, ControlThatDoesNotParse) {
+TEST_P(DropsTest, ControlThatDoesNotParse) {
   ReliabilityHeader rh = ControlRh(1, kPartition);
   ExpectDrop(Build(rh, {8, 0, 0, 2, 0, 0}), Counter::kRxControlMalformed);
   EXPECT_TRUE(TakeSent().empty());
 }
 
-TEST_F(DropsTest, AcknowledgementOfWhatWasNeverSent) {
+TEST_P(DropsTest, AcknowledgementOfWhatWasNeverSent) {
   ReliabilityHeader rh = Rh();
   rh.op = RhOp::kAck;
   rh.rpsn = Psn(9);
@@ -347,7 +403,7 @@ TEST_F(DropsTest, AcknowledgementOfWhatWasNeverSent) {
   EXPECT_EQ(host->Count(Counter::kRxRpsnInvalid), 1u);
 }
 
-TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndRefused) {
+TEST_P(DropsTest, HelloOfAnotherPsnScopeIsCountedAndRefused) {
   Hello other = HelloTo(host->pipeline->instance(0));
   other.psn_scope = 1;
   other.reply_wanted = true;
@@ -376,7 +432,7 @@ TEST_F(DropsTest, HelloOfAnotherPsnScopeIsCountedAndRefused) {
 }
 
 // For every reason: the frame goes back to its pool.
-TEST_F(DropsTest, NoDropKeepsAFrame) {
+TEST_P(DropsTest, NoDropKeepsAFrame) {
   std::vector<std::vector<uint8_t>> frames(2, Build(Rh(), Command(1)));
   frames[0][60] ^= 1;    // R-CRC
   frames[1].resize(40);  // truncated
@@ -405,7 +461,7 @@ TEST_F(DropsTest, NoDropKeepsAFrame) {
 
 // A control PDU between other boots than those that run: dropped, and its sender asked for its
 // HELLO.
-TEST_F(DropsTest, ControlOfAnotherAssociation) {
+TEST_P(DropsTest, ControlOfAnotherAssociation) {
   Identities others = Met();
   ++others.own;
   ExpectDrop(Control(Ready{.identities = others}), Counter::kRxAssociation);

@@ -9,9 +9,9 @@
 
 #include "base/big_endian.h"
 #include "pool.h"
+#include "port/tap_group.h"
 #include "router/board.h"
 #include "router/cable.h"
-#include "router/router_tap.h"
 #include "wire/frame_builder.h"
 #include "wire/link_frame.h"
 
@@ -236,6 +236,7 @@ class Taps : public FrameTap {
       to.emplace_back(frames[i]->data, frames[i]->data + frames[i]->length);
     }
   }
+  void AddDropped(const Frame&, FrameDirection, std::string_view) override {}
   Bytes in;
   Bytes out;
 };
@@ -244,8 +245,8 @@ TEST_F(RouterTest, TapsCopyEachFrameOnce) {
   Router& a = board_.router(0);
   Router& b = board_.router(1);
   Taps cable, centre_of_a, centre_of_b;
-  RouterTap cable_tap("M0D0P2", {&a.tap(0)});
-  RouterTap centre_tap("plane0", {&a.tap(1)});
+  TapGroup cable_tap("M0D0P2", {&a.tap(0)});
+  TapGroup centre_tap("plane0", {&a.tap(1)});
   cable_tap.SetTap(&cable);
   centre_tap.SetTap(&centre_of_a);
   b.tap(2).Set(&centre_of_b);

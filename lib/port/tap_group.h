@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports of routers whose frames are captured under one name.
-#ifndef SUEDE_ROUTER_ROUTER_TAP_H_
-#define SUEDE_ROUTER_ROUTER_TAP_H_
+// Places where frames of one port are copied, as one port for captures.
+#ifndef SUEDE_PORT_TAP_GROUP_H_
+#define SUEDE_PORT_TAP_GROUP_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace suede {
 
-class RouterTap final : public TappedPort {
+class TapGroup final : public TappedPort {
  public:
-  // `points`: at least one, of ports of routers, which outlive this object.
-  RouterTap(std::string name, std::vector<TapPoint*> points)
+  // `points`: at least one, which outlive this object; max one lcore moves the frames of each.
+  TapGroup(std::string name, std::vector<TapPoint*> points)
       : name_(std::move(name)), points_(std::move(points)) {}
 
   const std::string& name() const override { return name_; }
@@ -33,4 +33,4 @@ class RouterTap final : public TappedPort {
 
 }  // namespace suede
 
-#endif  // SUEDE_ROUTER_ROUTER_TAP_H_
+#endif  // SUEDE_PORT_TAP_GROUP_H_
