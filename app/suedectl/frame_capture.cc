@@ -3,6 +3,10 @@
 
 #include <pcap/pcap.h>
 
+#include <cerrno>
+#include <utility>
+
+#include "suedectl/frame_comments.h"
 #include "suedectl/frame_description.h"
 #include "suedectl/frame_text.h"
 
@@ -12,22 +16,8 @@ namespace {
 constexpr uint64_t kNsPerSecond = 1000000000;
 constexpr uint64_t kMaxSeconds = 0x7fffffff;  // libpcap reads seconds as signed 32 bits
 
-FILE* FileOf(void* cookie) { return static_cast<FILE*>(cookie); }
-
-ssize_t ReadCookie(void* cookie, char* to, size_t bytes) {
-  const size_t got = std::fread(to, 1, bytes, FileOf(cookie));
-  return got == 0 && std::ferror(FileOf(cookie)) != 0 ? -1 : static_cast<ssize_t>(got);
-}
-
 ssize_t WriteCookie(void* cookie, const char* from, size_t bytes) {
-  return static_cast<ssize_t>(std::fwrite(from, 1, bytes, FileOf(cookie)));
-}
-
-// Wraps `file` for libpcap, which closes the stream that it gets; closing the wrapper leaves `file`
-// open.
-FILE* Lend(FILE* file, const char* mode) {
-  return fopencookie(file, mode,
-                     {.read = ReadCookie, .write = WriteCookie, .seek = nullptr, .close = nullptr});
+  return static_cast<ssize_t>(std::fwrite(from, 1, bytes, static_cast<FILE*>(cookie)));
 }
 
 std::optional<uint64_t> TimeOf(const timeval& time) {
@@ -39,12 +29,34 @@ std::optional<uint64_t> TimeOf(const timeval& time) {
 
 }  // namespace
 
+// The file that libpcap reads, and the comments that it has passed over.
+struct CaptureReader::Source {
+  FILE* file = nullptr;
+  PacketComments comments;
+
+  static ssize_t Read(void* cookie, char* to, size_t bytes) {
+    auto* const source = static_cast<Source*>(cookie);
+    const size_t got = std::fread(to, 1, bytes, source->file);
+    source->comments.Take({to, got});
+    return got == 0 && std::ferror(source->file) != 0 ? -1 : static_cast<ssize_t>(got);
+  }
+};
+
+CaptureReader::CaptureReader(std::unique_ptr<Source> source, pcap* capture)
+    : source_(std::move(source)), capture_(capture) {}
+CaptureReader::CaptureReader(CaptureReader&& other) noexcept = default;
+CaptureReader::~CaptureReader() = default;
+
 void CaptureReader::Close::operator()(pcap* capture) const { pcap_close(capture); }
 void CaptureWriter::Close::operator()(pcap* capture) const { pcap_close(capture); }
 void CaptureWriter::Close::operator()(pcap_dumper* dumper) const { pcap_dump_close(dumper); }
 
 absl::StatusOr<CaptureReader> CaptureReader::Open(FILE* file) {
-  FILE* lent = Lend(file, "r");
+  auto source = std::make_unique<Source>(Source{.file = file, .comments = {}});
+  // (libpcap closes the stream that it gets; that leaves `file` open.)
+  FILE* lent =
+      fopencookie(source.get(), "r",
+                  {.read = Source::Read, .write = nullptr, .seek = nullptr, .close = nullptr});
   if (lent == nullptr) return absl::ErrnoToStatus(errno, "cannot read a capture");
   char message[PCAP_ERRBUF_SIZE] = "";
   pcap* capture =
@@ -53,7 +65,7 @@ absl::StatusOr<CaptureReader> CaptureReader::Open(FILE* file) {
     std::fclose(lent);
     return Wrong("not a capture: ", message);
   }
-  CaptureReader reader(capture);
+  CaptureReader reader(std::move(source), capture);
   const int link = pcap_datalink(capture);
   if (link != DLT_EN10MB) {
     const char* name = pcap_datalink_val_to_name(link);
@@ -67,16 +79,22 @@ absl::StatusOr<std::optional<CapturedFrame>> CaptureReader::Next() {
   pcap_pkthdr* head = nullptr;
   const uint8_t* bytes = nullptr;
   switch (pcap_next_ex(capture_.get(), &head, &bytes)) {
-    case 1: break;
-    case PCAP_ERROR_BREAK: return std::nullopt;
-    default: return Wrong(pcap_geterr(capture_.get()));
+    case 1:
+      break;
+    case PCAP_ERROR_BREAK:
+      return std::nullopt;
+    default:
+      return Wrong(pcap_geterr(capture_.get()));
   }
-  return CapturedFrame{
-      .bytes = {bytes, head->caplen}, .wire_bytes = head->len, .time_ns = TimeOf(head->ts)};
+  return CapturedFrame{.bytes = {bytes, head->caplen},
+                       .wire_bytes = head->len,
+                       .time_ns = TimeOf(head->ts),
+                       .comment = source_->comments.Next()};
 }
 
 absl::StatusOr<CaptureWriter> CaptureWriter::Create(FILE* file) {
-  FILE* lent = Lend(file, "w");
+  FILE* lent = fopencookie(
+      file, "w", {.read = nullptr, .write = WriteCookie, .seek = nullptr, .close = nullptr});
   if (lent == nullptr) return absl::ErrnoToStatus(errno, "cannot write a capture");
   pcap* capture =
       pcap_open_dead_with_tstamp_precision(DLT_EN10MB, kMaxFrameBytes, PCAP_TSTAMP_PRECISION_NANO);

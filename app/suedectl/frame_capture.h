@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,11 +22,14 @@ struct CapturedFrame {
   std::span<const uint8_t> bytes;   // valid until the next call of Next
   uint32_t wire_bytes = 0;          // length on the wire; larger where the capture is truncated
   std::optional<uint64_t> time_ns;  // since 1970; nullopt: out of range
+  std::string comment;              // of a pcapng file; empty: none
 };
 
 // Readers and writers do not own their files.
 class CaptureReader {
  public:
+  ~CaptureReader();
+  CaptureReader(CaptureReader&& other) noexcept;
   static absl::StatusOr<CaptureReader> Open(FILE* file);
   // Reads the next frame; nullopt at the end of the capture.
   absl::StatusOr<std::optional<CapturedFrame>> Next();
@@ -34,7 +38,9 @@ class CaptureReader {
   struct Close {
     void operator()(pcap* capture) const;
   };
-  explicit CaptureReader(pcap* capture) : capture_(capture) {}
+  struct Source;
+  CaptureReader(std::unique_ptr<Source> source, pcap* capture);
+  std::unique_ptr<Source> source_;  // outlives capture_
   std::unique_ptr<pcap, Close> capture_;
 };
 

@@ -196,6 +196,7 @@ class Decoder {
     }
     FrameDescription description = DescribeFrame(rules_, frame.bytes, opener_);
     if (output_.takes_frames()) return WriteOpened(frame.bytes, description, time_ns);
+    description.comment = frame.comment;
     if (frame.time_ns.has_value()) description.values.Set(Field::kTimeNs, *frame.time_ns);
     if (!description.error.empty() && frame.bytes.size() < frame.wire_bytes) {
       description.detail = StrCat("the capture has ", frame.bytes.size(), " of the frame's ",

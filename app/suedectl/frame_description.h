@@ -53,6 +53,7 @@ struct FrameDescription {
   Bytes trailing;                   // bytes behind the PDU, if a header has its length
   std::string error;                // reason of the drop: counter rx_drop_<error>_total
   std::string detail;               // explanation of the error
+  std::string comment;              // of its packet in a pcapng file
 };
 
 // Parses a frame as a port with `rules` does. On an error, the fields before it remain set.
@@ -60,8 +61,8 @@ struct FrameDescription {
 FrameDescription DescribeFrame(const FrameRules& rules, std::span<const uint8_t> frame,
                                FrameOpener* opener = nullptr);
 
-// Encodes an unsealed frame. Ignores `error`, `detail` and `sealed`. An error's message begins with
-// the name of the field.
+// Encodes an unsealed frame. Ignores `error`, `detail`, `comment` and `sealed`. An error's message
+// begins with the name of the field.
 absl::StatusOr<Bytes> MakeFrame(const FrameDescription& description);
 
 }  // namespace suede::ctl

@@ -352,7 +352,7 @@ absl::Status ReadMember(const std::string& key, const Json& value, FrameDescript
   if (key == "control_pdu") return ReadControl(value, out);
   if (key == "trailing") return ReadTrailing(value, out);
   if (key == "error") return Wrong("error: decode refused this frame: ", Quoted(value));
-  if (key == "detail") return absl::OkStatus();
+  if (key == "detail" || key == "comment") return absl::OkStatus();
   for (const FieldRow& row : FieldRows()) {
     if (row.name != key) continue;
     return row.In(out.encap) ? ReadField(row, out.encap, value, out.values) : absl::OkStatus();
@@ -377,6 +377,7 @@ std::string FrameToJson(const FrameDescription& description) {
   if (!description.trailing.empty()) object["trailing"] = ToHex(description.trailing);
   if (!description.error.empty()) object["error"] = description.error;
   if (!description.detail.empty()) object["detail"] = description.detail;
+  if (!description.comment.empty()) object["comment"] = description.comment;
   return object.dump();
 }
 

@@ -173,6 +173,89 @@ TEST(FrameCommand, CapturesThatAreNone) {
   EXPECT_NE(broken.err.find("frame 2: "), std::string::npos) << broken.err;
 }
 
+// A pcapng file (draft-ietf-opsawg-pcapng §4) in the byte order of this machine, or the other one.
+class Pcapng {
+ public:
+  explicit Pcapng(bool swapped) : swapped_(swapped) {
+    Block(0x0a0d0d0a, Words({0x1a2b3c4d}) + Shorts({1, 0}) + std::string(8, '\xff'));
+    Block(1, Shorts({1, 0}) + Words({0}));
+  }
+  void Packet(const std::string& frame, const std::string& options) {
+    const auto bytes = static_cast<uint32_t>(frame.size());
+    Block(6, Words({0, 0, 0, bytes, bytes}) + Padded(frame) + options);
+  }
+  std::string Option(uint16_t code, const std::string& value) const {
+    return Shorts({code, static_cast<uint16_t>(value.size())}) + Padded(value);
+  }
+  void Block(uint32_t type, const std::string& body) {
+    const auto length = static_cast<uint32_t>(body.size() + 12);
+    text += Words({type, length}) + body + Words({length});
+  }
+  std::string text;
+
+ private:
+  static std::string Padded(std::string text) {
+    text.resize((text.size() + 3) / 4 * 4);
+    return text;
+  }
+  std::string Words(std::initializer_list<uint32_t> words) const {
+    std::string out;
+    for (uint32_t word : words) {
+      word = swapped_ ? __builtin_bswap32(word) : word;
+      out.append(reinterpret_cast<const char*>(&word), sizeof word);
+    }
+    return out;
+  }
+  std::string Shorts(std::initializer_list<uint16_t> shorts) const {
+    std::string out;
+    for (uint16_t word : shorts) {
+      word = swapped_ ? __builtin_bswap16(word) : word;
+      out.append(reinterpret_cast<const char*>(&word), sizeof word);
+    }
+    return out;
+  }
+  const bool swapped_;
+};
+
+TEST(FrameCommand, CommentsOfPackets) {
+  std::string frame;
+  const std::string hex = GoodHex();
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    frame += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  }
+  for (const bool swapped : {false, true}) {
+    Pcapng capture(swapped);
+    capture.Packet(frame, capture.Option(2, "flag") + capture.Option(1, "rx_drop_rcrc_total") +
+                              capture.Option(0, ""));
+    capture.Block(5, std::string(12, '\0'));  // statistics
+    capture.Packet(frame, "");
+    capture.Packet(frame, capture.Option(1, "a\"\xff\n") + capture.Option(0, ""));
+    const Outcome outcome = Decode({"--encap", "udp4", "--input", "pcap"}, capture.text);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    ASSERT_EQ(CountLines(outcome.out), 3u);
+    std::istringstream lines(outcome.out);
+    std::vector<std::string> comments;
+    for (std::string line; std::getline(lines, line);) {
+      const Json object = Json::parse(line);
+      EXPECT_FALSE(object.contains("error")) << line;
+      comments.push_back(object.value("comment", "-"));
+      EXPECT_EQ(Encode({}, line).out, hex + "\n");
+    }
+    EXPECT_EQ(comments, (std::vector<std::string>{"rx_drop_rcrc_total", "-", "a\"??"}));
+    // Whatever is cut off or changed, the rest is read or refused.
+    std::mt19937 random(7);
+    for (int i = 0; i < 200; ++i) {
+      std::string changed = capture.text;
+      for (uint32_t n = 1 + random() % 4; n > 0; --n) {
+        changed[random() % changed.size()] = static_cast<char>(random());
+      }
+      changed.resize(random() % 4 == 0 ? random() % changed.size() : changed.size());
+      const Outcome broken = Decode({"--encap", "udp4", "--input", "pcap"}, changed);
+      EXPECT_TRUE(broken.code == 0 || (broken.code == 2 && !broken.err.empty()));
+    }
+  }
+}
+
 TEST(FrameCommand, RandomCapturesDoNoHarm) {
   std::mt19937 random(4);
   const std::string capture =
