@@ -86,6 +86,7 @@ Management::Management(Endpoint* endpoint, ClientService* clients, Logger* logge
       changer_(endpoint, std::move(origin)),
       registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
       lists_(endpoint),
+      recorder_(endpoint),
       ping_limits_(endpoint) {}
 
 absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoint,

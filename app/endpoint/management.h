@@ -14,6 +14,7 @@
 #include "endpoint/lcore_lists.h"
 #include "endpoint/packet_service.h"
 #include "endpoint/peer_ping.h"
+#include "endpoint/recorder.h"
 #include "endpoint/registers.h"
 #include "mgmt/endpoint_view.h"
 
@@ -27,8 +28,8 @@ class Management final : public DaemonManagement<EndpointView> {
  public:
   // All arguments must outlive this, and the lcores must stop before destruction.
   static absl::StatusOr<std::unique_ptr<Management>> Create(Endpoint* endpoint,
-                                                            ClientService* clients,
-                                                            Logger* logger, ConfigOrigin origin);
+                                                            ClientService* clients, Logger* logger,
+                                                            ConfigOrigin origin);
   ~Management() override {
     CloseServer();
     clients_->SetRegisters(nullptr);
@@ -40,8 +41,13 @@ class Management final : public DaemonManagement<EndpointView> {
   // To be called when fd() is readable.
   void Poll() {
     changer_.Poll();
+    recorder_.Poll();
     server().Poll();
   }
+  // Readable when a sample of a recording is due; -1: nothing is recorded.
+  int record_fd() const { return recorder_.fd(); }
+  // Whether a sample is being taken: then call Poll every millisecond.
+  bool recording() const { return recorder_.busy(); }
   // Whether a configuration change is in progress: then call Poll every millisecond.
   bool changing() const { return changer_.busy(); }
 
@@ -51,6 +57,10 @@ class Management final : public DaemonManagement<EndpointView> {
                                               std::string_view place) override;
   Question<absl::StatusOr<ConfigCheckView>> LoadConfig(std::string_view text,
                                                        std::string_view place) override;
+  absl::StatusOr<uint64_t> Record(uint32_t interval_us) override {
+    return recorder_.Begin(interval_us);
+  }
+  RecordPage ReadRecord(uint64_t since) override { return recorder_.Read(since); }
   std::vector<RegisterRowView> Registers() override { return registers_.Rows(); }
   absl::StatusOr<std::vector<RegisterValueView>> ReadRegisters(std::string_view first,
                                                                uint32_t count) override {
@@ -117,6 +127,7 @@ class Management final : public DaemonManagement<EndpointView> {
   EndpointRegisters registers_;
   // These must outlive the server's questions.
   LcoreLists lists_;
+  Recorder recorder_;
   PingLimits ping_limits_;
 };
 

@@ -62,7 +62,8 @@ class Loop {
                     {.fd = s_.clients.fd(), .events = POLLIN, .revents = 0},
                     {.fd = s_.management.fd(), .events = POLLIN, .revents = 0},
                     {.fd = s_.packets.fd(), .events = POLLIN, .revents = 0},
-                    {.fd = s_.peers.fd(), .events = POLLIN, .revents = 0}};
+                    {.fd = s_.peers.fd(), .events = POLLIN, .revents = 0},
+                    {.fd = s_.management.record_fd(), .events = POLLIN, .revents = 0}};
     const int wait_ms = Hurries() ? 1 : kTickMs;
     if (poll(fds, std::size(fds), wait_ms) >= 0 || errno == EINTR) return true;
     s_.log(EalLogLevel::kError, "control", StrCat("poll: ", std::strerror(errno)));
@@ -72,7 +73,7 @@ class Loop {
   // Whether some work continues from iteration to iteration.
   bool Hurries() const {
     return s_.clients.busy() || s_.packets.busy() || s_.peers.busy() || s_.management.captures() ||
-           s_.management.changing();
+           s_.management.changing() || s_.management.recording();
   }
 
   void Tick(Clock::time_point now) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suedectl/daemon_command.h"
-
 #include "mgmt/events.h"
+#include "suedectl/daemon_command.h"
 #include "suedectl/ping_command.h"
+#include "suedectl/record_command.h"
 #include "suedectl/top.h"
 #include "suedectl/watch_command.h"
 
@@ -31,6 +31,12 @@ constexpr Param kPing[] = {
     Param::Integer("timeout_ms", "How long to wait for an answer.", 1, 1000, "1000"),
 };
 
+constexpr Param kRecord[] = {
+    Param::Text("interval", "Time between samples, 100us to 10s; 1ms if not given.", 16),
+    Param::Text("duration", "Ends after this time, as in 10s. Without it, when interrupted.", 16),
+    Param::Text("output", "File that is written. Without it, standard output.", 4096),
+};
+
 constexpr DaemonCommand kDaemonCommands[] = {
     {{.name = "ping",
       .sentence = "Asks a peer whether it is there, and how soon it answers (exit code 4: it does "
@@ -40,6 +46,15 @@ constexpr DaemonCommand kDaemonCommands[] = {
                      "peers.ping each time, then asked, answered, rtt_min_us, rtt_avg_us, "
                      "rtt_max_us"},
      RunPing},
+    {{.name = "record",
+      .sentence =
+          "Samples the load by plane and VC: bytes, PDUs, queues, rings, credit, pauses, ECN "
+          "marks (docs/record.md).",
+      .params = kRecord,
+      .result_note =
+          "CSV: the names of the columns, then the rows of each sample; a line from # on "
+          "where samples are missing"},
+     RunRecord},
     {{.name = "top",
       .sentence =
           "Rates of ports, instances, peers and lcores, and states of planes, again and again.",

@@ -36,6 +36,10 @@ class GrantPacer {
     return Duration(static_cast<int64_t>((cost_ >> (kUnitBits - kTimeBits)) * octets >> kTimeBits));
   }
   Time due() const { return due_; }
+  // The rate at the share.
+  uint64_t rate_bps() const {
+    return static_cast<uint64_t>(8e9 * kUnit / static_cast<double>(cost_));
+  }
   // Advances the clock, so that it is at most `limit` behind `now`.
   void CatchUp(Time now, Duration limit) {
     if (rescale_ != 1) [[unlikely]]

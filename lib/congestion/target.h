@@ -87,6 +87,8 @@ class CreditTarget {
   bool idle() const { return ready_count_ == 0 && scheduled_count_ == 0; }
   // Senders that request more than they were granted.
   uint32_t active() const { return ready_count_ + held_count_ + stalled_count_; }
+  // The part of the port's rate that senders are granted.
+  uint64_t rate_bps() const { return pacer_.rate_bps(); }
   // Octets that were granted for a backlog and have not arrived. The reserves of idle sources do
   // not count.
   uint64_t outstanding() const { return static_cast<uint64_t>(outstanding_); }

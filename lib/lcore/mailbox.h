@@ -20,6 +20,7 @@ namespace suede {
 struct ConnectionSnapshot;
 struct PlaneSnapshot;
 struct QueueSnapshot;
+struct RecordSnapshot;
 struct SegmentShape;
 struct ServedWindow;
 struct SecretsUpdate;
@@ -87,6 +88,10 @@ struct Queues {
 // Write planes to `snapshot`; its `done` is the answer.
 struct Planes {
   PlaneSnapshot* snapshot = nullptr;
+};
+// Write the next piece of an instance's load to `snapshot`; its `done` is the answer.
+struct Record {
+  RecordSnapshot* snapshot = nullptr;
 };
 // Take `settings`; its `done` is the answer. One at a time.
 struct ChangeSettings {
@@ -157,10 +162,10 @@ struct RotateKeys {};
 using LcoreRequest =
     std::variant<request::Attach, request::AttachTarget, request::SetWindow, request::Detach,
                  request::Claim, request::Unclaim, request::ResetQueue, request::Drain,
-                 request::Connections, request::Queues, request::Planes, request::ChangeSettings,
-                 request::SetPeerMac, request::LosePeer, request::SetPort, request::SetInstance,
-                 request::SetPlane, request::SetWeight, request::Ping, request::SetSecrets,
-                 request::SetPeerSecrets, request::RotateKeys>;
+                 request::Connections, request::Queues, request::Planes, request::Record,
+                 request::ChangeSettings, request::SetPeerMac, request::LosePeer, request::SetPort,
+                 request::SetInstance, request::SetPlane, request::SetWeight, request::Ping,
+                 request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
 // Requests are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 

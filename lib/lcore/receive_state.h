@@ -61,6 +61,17 @@ struct ReceiveState {
   std::vector<ReceivedMarks> marks;  // [path]
   RxCredits credit;                  // receive credit that peers hold here
 
+  // Sums of the PDUs received on a plane and VC.
+  struct Sums {
+    uint64_t bytes = 0;  // of commands that were accepted, while there is a recording
+    uint64_t marked = 0;
+    uint64_t trimmed = 0;
+  };
+  Sums& SumsOf(ConnectionIndex connection) {
+    return sums[map.PlaneOf(connection)][map.VcOf(connection)];
+  }
+  std::array<std::array<Sums, kVcCount>, kMaxPlanes> sums{};
+
   std::array<PduList, kVcCount> unclaimed;  // accepted PDUs that wait for a client
   std::array<uint32_t, kVcCount> unclaimed_count{};
 };

@@ -4,6 +4,7 @@
 #ifndef SUEDE_LCORE_TRANSMIT_STATE_H_
 #define SUEDE_LCORE_TRANSMIT_STATE_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct TransmitState {
   // `count` PDUs with `bytes` bytes of commands have been taken from the head of the queue.
   void OnTaken(TxQueue& queue, uint32_t count, uint32_t bytes) const {
     queue.octets_ahead = queue.pdus.empty() ? 0 : queue.octets_ahead - OctetsOf(count, bytes);
+  }
+  // Begins or ends to count bytes in recorded_bytes.
+  void SetRecorded(bool recorded) {
+    is_recorded = recorded;
+    counts_sent = is_paced || recorded;
   }
   // `count` queued PDUs with `bytes` bytes of commands are in flight now.
   void OnLeft(uint32_t count, uint32_t bytes) {
@@ -93,10 +99,10 @@ struct TransmitState {
   Shares held;  // by destination, as FrameShares::held; bound: inflight_pdus
   FrameShares& shares;
   std::vector<CreditSpender> credit;  // [queue]
-  std::vector<uint8_t> blocked;     // [peer]: VCs whose queue waits for a connection, a mask
-  std::vector<Pdu*> last_given_up;  // [connection]: its frame is ours until the connection
-                                    // resumes
-  std::vector<uint8_t> flags;       // [connection], of:
+  std::vector<uint8_t> blocked;       // [peer]: VCs whose queue waits for a connection, a mask
+  std::vector<Pdu*> last_given_up;    // [connection]: its frame is ours until the connection
+                                      // resumes
+  std::vector<uint8_t> flags;         // [connection], of:
   static constexpr uint8_t kOnRetransmit = 1;  // on the port's list of retransmissions
   static constexpr uint8_t kAwaitsPermit = 2;  // a retransmission waits for a permit
 
@@ -108,6 +114,12 @@ struct TransmitState {
   std::vector<uint32_t> flying;             // [connection]: octets in flight, as contexts count
 
   Scheduler scheduler;
+
+  // Bytes of commands sent for the first time on each plane and VC (ConnectionMap::KeyOf), while
+  // there is a recording.
+  bool is_recorded = false;
+  bool counts_sent = is_paced;  // PDUs that leave are counted, for either purpose
+  std::array<std::array<uint64_t, kVcCount>, kMaxPlanes> recorded_bytes{};
 };
 
 }  // namespace suede

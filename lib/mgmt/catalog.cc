@@ -13,12 +13,15 @@ namespace {
 
 std::string_view NameOf(Param::Type type) {
   switch (type) {
-    case Param::Type::kBoolean: return "boolean";
-    case Param::Type::kInteger: return "integer";
+    case Param::Type::kBoolean:
+      return "boolean";
+    case Param::Type::kInteger:
+      return "integer";
     case Param::Type::kNumber:
       return "number";
     case Param::Type::kText:
-    case Param::Type::kChoice: break;
+    case Param::Type::kChoice:
+      break;
   }
   return "string";
 }
@@ -52,7 +55,8 @@ Json Describe(const Param& param) {
 Json Schema(const Param& param) {
   Json out{{"type", NameOf(param.type)}, {"description", param.sentence}};
   switch (param.type) {
-    case Param::Type::kBoolean: break;
+    case Param::Type::kBoolean:
+      break;
     case Param::Type::kInteger:
     case Param::Type::kNumber:
       out["minimum"] = param.min;
@@ -66,7 +70,9 @@ Json Schema(const Param& param) {
       out["minLength"] = param.min > 0 ? 1 : 0;
       out["maxLength"] = param.max;
       break;
-    case Param::Type::kChoice: out["enum"] = Split(param.choices, '|'); break;
+    case Param::Type::kChoice:
+      out["enum"] = Split(param.choices, '|');
+      break;
   }
   if (const Json fallback = DefaultOf(param); !fallback.is_null()) out["default"] = fallback;
   return out;
@@ -190,9 +196,10 @@ std::span<const Method> SwitchRpcMethods() { return kSwitchRpcMethods; }
 
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{
-      RpcMethods(),        DaemonMethods(),  EndpointMethods(), LogMethods(),      CounterMethods(),
-      ConnectionMethods(), CaptureMethods(), EventMethods(),    AdminMethods(),    KeyMethods(),
-      PeerMethods(),       PlaneMethods(),   ConfigMethods(),   RegisterMethods(), LinkMethods()};
+      RpcMethods(),     DaemonMethods(),     EndpointMethods(), LogMethods(),
+      CounterMethods(), ConnectionMethods(), CaptureMethods(),  EventMethods(),
+      AdminMethods(),   KeyMethods(),        PeerMethods(),     PlaneMethods(),
+      ConfigMethods(),  RegisterMethods(),   LinkMethods(),     RecordMethods()};
   return catalog;
 }
 

@@ -329,6 +329,13 @@ SUEDE_ROW_STRUCT(RegisterRowView, SUEDE_REGISTER_ROW);
   X(uint64_t, value, .Note("of the register"))
 SUEDE_ROW_STRUCT(RegisterValueView, SUEDE_REGISTER_VALUE_ROW);
 
+#define SUEDE_RECORD_PAGE_ROW(X)                                                    \
+  X(std::string, header, .Note("names of the columns, with commas between"))        \
+  X(std::string, csv, .Note("rows, each with a newline; empty: no sample in time")) \
+  X(uint64_t, next, .Note("to give as `since` the next time"))                      \
+  X(uint64_t, lost, .Note("samples after `since` that were not taken, or are no longer kept"))
+SUEDE_ROW_STRUCT(RecordPage, SUEDE_RECORD_PAGE_ROW);
+
 }  // namespace suede
 
 #endif  // SUEDE_MGMT_ENDPOINT_ROWS_H_

@@ -102,6 +102,15 @@ class EndpointView : public DaemonView {
   // secrets in it, valid or not.
   virtual absl::StatusOr<uint32_t> ReloadSecrets() = 0;
 
+  // ---- Recordings (docs/record.md).
+
+  // Begins a recording unless it runs already, and notes that there is a reader. Returns the number
+  // of the newest sample.
+  virtual absl::StatusOr<uint64_t> Record(uint32_t interval_us) = 0;
+  // Returns samples behind the number `since`, as many as an answer holds, and notes that there is
+  // a reader.
+  virtual RecordPage ReadRecord(uint64_t since) = 0;
+
   // ---- Registers (docs/registers.md).
 
   virtual std::vector<RegisterRowView> Registers() = 0;

@@ -30,7 +30,8 @@ Pipeline::Pipeline()
                                 .planes = planes_,
                                 .settings = settings_,
                                 .pings = pings_,
-                                .seals = seals_}) {}
+                                .seals = seals_,
+                                .sampler = sampler_}) {}
 
 uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
   const auto number = static_cast<uint32_t>(lcore_.ports.size());

@@ -20,6 +20,7 @@
 #include "pipeline/reporter.h"
 #include "pipeline/request_server.h"
 #include "pipeline/request_work.h"
+#include "pipeline/sampler.h"
 #include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
 #include "receive/ack_scheduler.h"
@@ -180,6 +181,7 @@ class Pipeline {
   PingSender pings_{lcore_};
   SealWork seals_{lcore_, effector_};
   Reporter reporter_{lcore_.instances, lcore_.clients};
+  Sampler sampler_{lcore_, congestion_grants_};
   ServedTargets targets_{lcore_.clients};
   RequestServer requests_{mailbox_,  lcore_.clients, targets_,
                           reporter_, lcore_.ports,   lcore_.instances};

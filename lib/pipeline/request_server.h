@@ -58,10 +58,11 @@ struct PlaneSet {
 }  // namespace todo
 
 // These requests concern peers and are left to the caller unchanged; their instance exists.
-using Todo = std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
-                          todo::InstanceUp, todo::PlaneSet, request::ChangeSettings,
-                          request::SetPeerMac, request::LosePeer, request::SetWeight, request::Ping,
-                          request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
+using Todo =
+    std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
+                 todo::InstanceUp, todo::PlaneSet, request::Record, request::ChangeSettings,
+                 request::SetPeerMac, request::LosePeer, request::SetWeight, request::Ping,
+                 request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
 
 class RequestServer {
  public:
@@ -115,7 +116,8 @@ class RequestServer {
   Todo Serve(const request::SetInstance& asked);
   Todo Serve(const request::SetPlane& asked);
   Todo Serve(const request::SetWeight& asked);
-  // Snapshots are written at once; the rest is left to the caller.
+  Todo Serve(const request::Record& asked) { return asked; }
+  // Other snapshots are written at once; the rest is left to the caller.
   template <typename Request>
   Todo Serve(const Request& asked) {
     if constexpr (requires { asked.snapshot; }) {

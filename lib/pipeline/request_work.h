@@ -11,6 +11,7 @@
 #include "pipeline/effector.h"
 #include "pipeline/plane_watch.h"
 #include "pipeline/request_server.h"
+#include "pipeline/sampler.h"
 #include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
 #include "receive/deliver.h"
@@ -36,6 +37,7 @@ class RequestWork {
     SettingsWork& settings;
     PingSender& pings;
     SealWork& seals;
+    Sampler& sampler;
   };
 
   RequestWork(RequestServer& server, const Parts& parts) : server_(server), parts_(parts) {}
@@ -50,6 +52,9 @@ class RequestWork {
   void Do(const todo::QueueInReset& reset);
   void Do(const todo::InstanceUp& up);
   void Do(const todo::PlaneSet& set);
+  void Do(const request::Record& request) {
+    parts_.sampler.Write(*request.snapshot, parts_.lcore.now);
+  }
   void Do(const request::ChangeSettings& request) { parts_.settings.Begin(request.settings); }
   void Do(const request::SetPeerMac& request);
   void Do(const request::LosePeer& request);

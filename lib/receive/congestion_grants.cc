@@ -82,6 +82,7 @@ void CongestionGrants::OnReceived(Instance& instance, ConnectionIndex connection
   }
   if (!marked) return;
   instance.stats.counters.Add(Counter::kRxMarked, pdus);
+  instance.rx.SumsOf(connection).marked += pdus;
   marks.marked += pdus;
   marks.sessions |= uint64_t{1} << instance.map.SessionOf(connection);
   if (marks.wanted) WantEcho(instance.rx, path);
@@ -186,6 +187,14 @@ void CongestionGrants::PublishGauges() const {
     instance->stats.gauges.Set(Gauge::kCongestionSenders, active);
     instance->stats.gauges.Set(Gauge::kCongestionGranted, outstanding);
   }
+}
+
+CongestionGrants::State CongestionGrants::StateOf(const Instance& instance,
+                                                  PlaneIndex plane) const {
+  const CreditTarget& credit = targets_[first_target_[instance.number] + plane]->credit;
+  State state{.outstanding = credit.outstanding(), .rate_bps = {}};
+  if (credit.active() != 0) state.rate_bps = credit.rate_bps();
+  return state;
 }
 
 // ---- Echoes.

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/coordinates.h"
@@ -57,6 +58,13 @@ class CongestionGrants {
   }
   // Called periodically.
   void PublishGauges() const;
+
+  // The grants of a plane.
+  struct State {
+    uint64_t outstanding = 0;          // octets, granted and not arrived
+    std::optional<uint64_t> rate_bps;  // nullopt: no peer requests credit
+  };
+  State StateOf(const Instance& instance, PlaneIndex plane) const;
 
   // Aborts if a sum differs from its parts.
   void CheckInvariants() const;

@@ -25,9 +25,15 @@ namespace suede {
   parts_.congestion_grants.OnReceived(*flow_.instance, flow_.number, pdus, bytes, marked);
 }
 
-// Counts a run for congestion control.
+// Counts bytes of commands that were accepted, for a recording.
+void FlowReceiver::CountRecorded(uint64_t bytes) {
+  if (rx().recorded()) flow_.instance->rx.SumsOf(flow_.number).bytes += bytes;
+}
+
+// Counts a run for congestion control and recordings.
 [[gnu::noinline]] void FlowReceiver::WatchRun(const DeliveredRun& run) {
   CountArrived(run.pdus, run.bytes);
+  CountRecorded(run.bytes);
   parts_.congestion_grants.OnDelivered(flow_.instance->number, run);
   CheckMissing();
 }
@@ -60,6 +66,7 @@ namespace suede {
   const ReceivedPdu pdu = TakeOut(i);
   Instance& instance = *flow_.instance;
   CountArrived(1, pdu.bytes);
+  const uint64_t before = instance.stats.counters.Get(Counter::kRxCommandBytes);
   const Delivered delivered =
       parts_.deliverer.Deliver(instance.rx, instance.stats.counters, flow_.target, pdu);
   // Later PDUs may have to wait behind this PDU.
@@ -71,6 +78,7 @@ namespace suede {
       parts_.granter.OnAccepted(instance.rx.credit, flow_.peer, flow_.target.vc, *flow_.credit,
                                 delivered.lines, delivered.lines);
       instance.stats.counters.Add(Counter::kRxPdus);
+      CountRecorded(instance.stats.counters.Get(Counter::kRxCommandBytes) - before);
       OnAccepted();
       break;
     case Delivery::kRefused:

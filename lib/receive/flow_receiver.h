@@ -111,6 +111,7 @@ class FlowReceiver {
   }
   void CountRun();
   void WatchRun(const DeliveredRun& run);
+  void CountRecorded(uint64_t bytes);
   void CountArrived(uint32_t pdus, uint64_t bytes);
   void CheckMissing();
   void OnUnexpected(PsnVerdict verdict, uint32_t i);

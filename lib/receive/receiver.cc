@@ -239,6 +239,7 @@ ConnectionIndex Receiver::ConnectionOfSession(const PeerArrays& peers, PeerIndex
     return false;
   }
   instance.stats.counters.Add(Counter::kRxTrimmed);
+  instance.rx.SumsOf(number).trimmed++;
   Connection& connection = instance.peers.connections[number];
   parts_.congestion_grants.OnTrimmed(instance.rx, instance.map.PathAt(peer, place.plane));
   if (connection.rx().OnTrimmed(rh.psn(), instance.params.target.base_rtt, now,

@@ -116,7 +116,10 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   peers.CountIn(path.peer, path.plane, bytes);
   if (tx.map.has_groups()) [[unlikely]]
     peers.group(path.peer, path.plane).OnTaken(count, bytes);
-  if (tx.is_paced) congestion_.OnSent(tx, path.connection, tx.OctetsOf(count, bytes), now);
+  if (tx.counts_sent) {
+    if (tx.is_paced) congestion_.OnSent(tx, path.connection, tx.OctetsOf(count, bytes), now);
+    if (tx.is_recorded) tx.recorded_bytes[path.plane][tx.map.KeyOf(path.vc)] += bytes;
+  }
   if (peers.connections[path.connection].in_flight().count() == count) ArmFirst(peers, path, now);
 }
 

@@ -29,6 +29,7 @@ void ReceiveHalf::Reset() {
   ReceiveHalf fresh;
   fresh.rx_pdus_ = rx_pdus_;
   fresh.SetCounted(counted());
+  fresh.SetRecorded(recorded());
   fresh.SetPromptAcks(prompt_acks_);
   *this = fresh;
 }

@@ -64,8 +64,8 @@ class ReceiveHalf {
   bool accepted_any() const { return accepted_any_; }
   // PDUs accepted, modulo 2^32; a restart of the far side does not end the count.
   uint32_t rx_pdus() const { return rx_pdus_; }
-  // Starts over with PSN 0, as after a restart of the far side. The count of PDUs, SetCounted and
-  // SetPromptAcks remain.
+  // Starts over with PSN 0, as after a restart of the far side. The count of PDUs, SetCounted,
+  // SetRecorded and SetPromptAcks remain.
   void Reset();
 
   // ---- Settings.
@@ -89,7 +89,11 @@ class ReceiveHalf {
   // Sets whether congestion control of either side counts the PDUs that arrive.
   void SetCounted(bool counted) { Watch(kCounted, counted); }
   bool counted() const { return (watched_ & kCounted) != 0; }
-  // Whether PDUs that arrive concern more than delivery: counted, has_gap or awaits_trimmed.
+  // Sets whether a recording counts the bytes that are accepted.
+  void SetRecorded(bool recorded) { Watch(kRecorded, recorded); }
+  bool recorded() const { return (watched_ & kRecorded) != 0; }
+  // Whether PDUs that arrive concern more than delivery: counted, recorded, has_gap or
+  // awaits_trimmed.
   bool is_watched() const { return watched_ != 0; }
 
   // ---- Missing PDUs.
@@ -182,6 +186,7 @@ class ReceiveHalf {
   static constexpr uint8_t kCounted = 1;        // see SetCounted
   static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has arrived without its commands
   static constexpr uint8_t kHasGap = 4;         // see has_gap
+  static constexpr uint8_t kRecorded = 8;       // see SetRecorded
   // Bits of pending_ and replied_.
   static constexpr uint8_t kAckNow = 1;    // pending_: an ACK is to be sent at once
   static constexpr uint8_t kNotReady = 1;  // replied_: the expected PDU was refused

@@ -256,6 +256,13 @@ class FakeEndpoint : public EndpointWithChanges {
     };
   }
   std::string FilePrefix() override { return file_prefix; }
+  absl::StatusOr<uint64_t> Record(uint32_t interval_us) override {
+    if (interval_us == 999) return absl::FailedPreconditionError("another interval; use that");
+    return 7;
+  }
+  RecordPage ReadRecord(uint64_t since) override {
+    return {.header = "a,b", .csv = since < 9 ? "1,2\n" : "", .next = 9, .lost = 9 - since - 1};
+  }
 
   int64_t now_ns = 1'700'000'000'000'000'000;
   EventLog events{8, [this] { return now_ns; }};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/management.md and docs/events.md hold the declared methods and events. With
+// docs/management.md, docs/events.md and docs/record.md hold what is declared. With
 // SUEDE_UPDATE_DOCS=1 their tables are written.
 #include <gtest/gtest.h>
 
@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "mgmt/catalog.h"
 #include "mgmt/events.h"
+#include "mgmt/record_columns.h"
 #include "mgmt/rpc.h"
 #include "page_tables.h"
 
@@ -137,6 +138,10 @@ TEST(ManagementDocumentation, HasTheSwitchsMethodsAndEvents) {
   ExpectTable("docs/events.md", "switch-events",
               EventsAsMarkdown(kFirstSwitchEvent, EventKind::kCount));
   ExpectTable("docs/events.md", "switch-fields", EventFieldsAsMarkdown(SwitchEventFieldRows()));
+}
+
+TEST(ManagementDocumentation, HasTheColumnsOfRecordings) {
+  ExpectTable("docs/record.md", "columns", RecordColumnsTable());
 }
 
 TEST(ManagementDocumentation, HasTheDeclaredErrors) {

@@ -164,6 +164,8 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
   Call("capture.list");
   Call("capture.stop", R"({"port":"p0","drops":true})");
   Call("events.wait", R"({"seconds":0})");
+  Call("record.read");
+  Call("record.read", R"({"since":5,"seconds":0})");
   Call("ports.hint", R"(["p0"])");
   bench_.endpoint.file_prefix = "";
   Call("ports.hint", R"(["p0"])");

@@ -194,6 +194,22 @@ TEST_F(RpcTest, CapturesAreListedAndEnded) {
             R"({"port":"p0","drops":false,"written":5,"dropped":1})");
 }
 
+TEST_F(RpcTest, Recordings) {
+  EXPECT_EQ(Dump(client_.Result("record.read", R"({"since":5})")),
+            R"({"header":"a,b","csv":"1,2\n","next":9,"lost":3})");
+  // Without `since` from the newest sample on.
+  EXPECT_EQ(Dump(client_.Result("record.read")),
+            R"({"header":"a,b","csv":"1,2\n","next":9,"lost":1})");
+  const auto error = [this](const std::string& params) {
+    return client_.Ask(R"({"jsonrpc":"2.0","id":1,"method":"record.read","params":)" + params +
+                       "}")["error"];
+  };
+  EXPECT_EQ(error(R"({"since":8})")["message"],
+            "since: the newest sample is 7; the daemon has started anew since then, so leave it "
+            "out");
+  EXPECT_EQ(error(R"({"interval_us":999})")["code"], -32002);
+}
+
 TEST_F(RpcTest, Counters) {
   EXPECT_EQ(Dump(client_.Result("counters.get")),
             R"({"scope":"total","sets":[{"counters":{"a_total":10,"b_total":0}}]})");

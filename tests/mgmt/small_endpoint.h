@@ -66,6 +66,10 @@ class SmallEndpoint : public EndpointWithChanges {
     return [] { return std::vector<QueueView>(); };
   }
   std::string FilePrefix() override { return {}; }
+  absl::StatusOr<uint64_t> Record(uint32_t) override { return 1; }
+  RecordPage ReadRecord(uint64_t since) override {
+    return {.header = "a", .csv = "1\n", .next = since + 1};
+  }
   EventLog events;
   LogLevelView level = LogLevelView::kInfo;
 };

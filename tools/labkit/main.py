@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from labkit import backend as backends
-from labkit import check, compare, expect, plan as plans, report_html, report_json, report_text, run, scenario, schema
+from labkit import check, compare, expect, plan as plans, record, report_html, report_json, report_text, run, scenario, schema
 
 PASS, FAILURE, USAGE, EXPECTATION, PREFLIGHT = 0, 1, 2, 3, 5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -127,14 +127,24 @@ def carry_out(plan, kind, args, out, progress):
         code = PASS
     else:
         code = EXPECTATION
-    write_reports(report, out, args)
+    write_reports(report, out, args, collected)
     if code == PASS and not args.keep:
         for name in ("config", "load", "logs"):
             shutil.rmtree(out / name, ignore_errors=True)
     return code
 
 
-def write_reports(report, out, args):
+def write_recordings(collected, out):
+    """Writes the recordings. Returns the names of the files, and the series for the page."""
+    names, series = [], []
+    for node, text in sorted(collected["recordings"].items()):
+        names.append(f"{node}.record.csv")
+        (out / names[-1]).write_text(text, encoding="utf-8")
+        series += record.series_of(text, node, int(collected["epoch"] * 1e9))
+    return names, series
+
+
+def write_reports(report, out, args, collected):
     quiet = args.quiet
     text = report_text.make(report, args.wide)
     print(text.splitlines()[0] if quiet else text, end="\n" if quiet else "", flush=True)
@@ -143,8 +153,10 @@ def write_reports(report, out, args):
     report_json.write(report, out / "report.json")
     (out / "report.txt").write_text(text, encoding="utf-8")
     names = ["report.txt", "report.json"]
+    recordings, series = write_recordings(collected, out)
+    names += recordings
     try:
-        report_html.write(report, out / "report.html")
+        report_html.write({**report, "series": [*report["series"], *series]}, out / "report.html")
         names.append("report.html")
     except report_html.PageError as error:
         print(f"lab: no report.html: {error}", file=sys.stderr)

@@ -7,7 +7,7 @@ import itertools
 import json
 
 from labkit import faults as fault_plans
-from labkit import schema
+from labkit import record, schema
 from labkit import topology as topologies
 
 SCHEMA_VERSION = 1
@@ -70,6 +70,7 @@ class Plan:
     encapsulation: str
     timeout_s: float
     sample_ms: int
+    record_us: int | None  # interval of recordings; None: none is made
     nodes: list
     links: list   # {"a": {"node", "port"}, "b": {"node", "port"}, "plane", "xpus", "rate_gbps", "delay_us"}
     load: list
@@ -119,11 +120,23 @@ def make(scenario):
         links.append({"a": near, "b": far, "plane": link.plane, "xpus": link.port.xpus if link.port else [],
                       "rate_gbps": link.rate_gbps, "delay_us": link.delay_us})
     plan = Plan(name=scenario.name, seed=scenario["seed"], encapsulation=scenario["encapsulation"],
-                timeout_s=scenario["timeout_s"], sample_ms=scenario["sample_ms"], nodes=nodes, links=links,
+                timeout_s=scenario["timeout_s"], sample_ms=scenario["sample_ms"], record_us=_record(scenario), nodes=nodes, links=links,
                 load=_loads(scenario, topology), faults=[], expect=scenario["expect"], scenario=scenario.data)
     plan.faults = fault_plans.make(scenario, topology, plan)
     _check_expectations(scenario, plan)
     return plan
+
+
+def _record(scenario):
+    if scenario["record"] is None:
+        return None
+    interval = record.interval_us(scenario["record"])
+    if interval is None:
+        raise scenario.error("record", f"{scenario['record']} is no interval from 100us to 10s; use a number and us, ms or s, "
+                             "as in 1ms")
+    if scenario["backend"] == "simulator":
+        raise scenario.error("record", "the back end simulator makes no recordings; remove record, or take another back end")
+    return interval
 
 
 def _check_expectations(scenario, plan):

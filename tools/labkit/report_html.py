@@ -4,6 +4,7 @@
 Verdict, tables and the fabric are there without scripts; Chart.js, which is inside the page, draws the charts.
 """
 
+import datetime
 import html
 import json
 import math
@@ -11,12 +12,13 @@ import pathlib
 
 import yaml
 
-from labkit import fabric_picture
+from labkit import fabric_picture, record
 
 HERE = pathlib.Path(__file__).parent
 CHART_JS = "/usr/share/javascript/chart.js/chart.min.js"  # Debian's libjs-chart.js
 MOST_LINES = 12     # of a chart; with more series their distribution is shown
 MOST_POINTS = 1000  # of a line
+MOST_RECORDED = 4000  # points of a line of a recording
 MOST_EVENTS = 2000  # in the table
 PALETTE = [f"c{i}" for i in range(8)]
 
@@ -27,12 +29,26 @@ class PageError(Exception):
 
 # ---- Series on one axis of time.
 
-def grid_of(report):
-    """(step in s, points): the axis that all charts share."""
+def end_of(report):
+    """The last time of a series or an event."""
     ends = [series["t"][-1] for series in report["series"] if series["t"]]
     ends += [event["end"] if event["end"] is not None else event["t"] for event in report["events"]]
-    end = max([t for t in ends if t > 0], default=0)
+    return max([t for t in ends if t > 0], default=0)
+
+
+def grid_of(report):
+    """(step in s, points): the axis that all charts share, but those of recordings."""
+    end = end_of(report)
     step = max(report["scenario"]["sample_ms"] / 1000, end / MOST_POINTS, 1e-9)
+    return step, int(end / step + 1e-9) + 1
+
+
+def record_grid(report):
+    """grid_of for recordings, whose samples are closer."""
+    times = [series["t"] for series in report["series"] if series["name"] in record.TITLES and len(series["t"]) > 1]
+    closest = min((b - a for t in times for a, b in zip(t, t[1:]) if b > a), default=0)
+    end = end_of(report)
+    step = max(closest, end / MOST_RECORDED, 1e-6)
     return step, int(end / step + 1e-9) + 1
 
 
@@ -72,7 +88,7 @@ def distribution(lines):
 
 
 def _label(labels, *keys):
-    return " ".join(f"{key} {labels[key]}" if key in ("class", "plane", "vc") else labels[key] for key in keys
+    return " ".join(f"{key} {labels[key]}" if key in ("class", "plane", "vc", "xpu") else labels[key] for key in keys
                     if labels.get(key) not in (None, ""))
 
 
@@ -99,8 +115,10 @@ KINDS = {
     "trims": ("Trimmed frames", "frames per second", lambda labels: _label(labels, "node"), None),
     "drops": ("Drops by reason", "per second", lambda labels: _label(labels, "node", "reason"), None),
 }
+KINDS.update({name: (f"{title}, recorded", note, lambda labels: _label(labels, "node", "xpu", "plane", "vc"), None)
+              for name, (title, note) in record.TITLES.items()})
 UNITS = {"bytes": "B", "bytes/s": "B/s", "share": ""}
-LARGEST = ("queue_depth", "buffer_used", "paused", "latency")
+LARGEST = ("queue_depth", "buffer_used", "paused", "latency", *record.TITLES)
 
 
 def _kind_of(series):
@@ -115,15 +133,14 @@ def _planes(series):
 
 def charts_of(report):
     """Charts for the script: [{title, note, unit, t, lines: [{label, v, fill_to}], stepped}]."""
-    step, points = grid_of(report)
-    axis = [round(i * step, 6) for i in range(points)]
     by_kind = {}
     for series in report["series"]:
         by_kind.setdefault(_kind_of(series), []).append(series)
     charts = []
 
     def add(title, note, unit, lines, bands=()):
-        charts.append({"title": title, "note": note, "unit": UNITS.get(unit, unit), "t": axis, "stepped": False,
+        charts.append({"title": title, "note": note, "unit": UNITS.get(unit, unit), "stepped": False,
+                       "t": [round(i * step, 6) for i in range(points)],
                        "lines": [{"label": label, "v": [v if v is None else float(f"{v:.6g}") for v in values],
                                   "fill_to": dict(bands).get(i)} for i, (label, values) in enumerate(lines)]})
 
@@ -131,6 +148,7 @@ def charts_of(report):
         series = by_kind.get(kind, [])
         if not series:
             continue
+        step, points = (record_grid if kind in record.TITLES else grid_of)(report)
         title, note, label, sum_title = KINDS.get(
             kind, (kind, "", lambda labels: " ".join(labels.values()), None))
         if kind == "latency":
@@ -278,6 +296,32 @@ def _chart_js():
         raise PageError(f"{CHART_JS}: {error.strerror}; apt-get install libjs-chart.js") from error
 
 
+def _chart_parts(report, charts):
+    parts = []
+    if report["events"]:
+        rows = len(_event_rows(report))
+        parts.append(f'<h3>Events</h3><p class="note">faults of the scenario are bands, or full lines, in all charts</p>'
+                     f'<div class="chart" style="height:{min(420, 110 + 26 * rows)}px">'
+                     '<canvas id="chart-events" role="img" aria-label="events"></canvas></div>')
+    for i, chart in enumerate(charts):
+        tall = " tall" if len(chart["lines"]) > 6 else ""
+        parts.append(f'<h3>{_e(chart["title"])}</h3><p class="note">{_e(chart["note"])}</p><div class="chart{tall}">'
+                     f'<canvas id="chart-{i}" role="img" aria-label="{_e(chart["title"])}"></canvas></div>')
+    return parts or ["<p>No sample was taken.</p>"]
+
+
+def _style():
+    return f"""<style>
+{(HERE / "report_page.css").read_text(encoding="utf-8")}</style>"""
+
+
+def _scripts(report, charts):
+    return f"""<script type="application/json" id="data">{_json(_script_data(report, charts))}</script>
+<script>{_chart_js()}</script>
+<script>
+{(HERE / "report_page.js").read_text(encoding="utf-8")}</script>"""
+
+
 def make(report):
     """Returns the page as text. Raises PageError if Chart.js is not installed."""
     scenario = report["scenario"]
@@ -289,18 +333,7 @@ def make(report):
     switches = [node["name"] for node in nodes if node["kind"] != "endpoint"]
     title = f"{scenario['name']}: {'passed' if passed else 'failed'}"
     host = report["host"]
-    chart_parts = []
-    if report["events"]:
-        rows = len(_event_rows(report))
-        chart_parts.append(f'<h3>Events</h3><p class="note">faults of the scenario are bands, or full lines, in all charts</p>'
-                           f'<div class="chart" style="height:{min(420, 110 + 26 * rows)}px">'
-                           '<canvas id="chart-events" role="img" aria-label="events"></canvas></div>')
-    for i, chart in enumerate(charts):
-        tall = " tall" if len(chart["lines"]) > 6 else ""
-        chart_parts.append(f'<h3>{_e(chart["title"])}</h3><p class="note">{_e(chart["note"])}</p><div class="chart{tall}">'
-                           f'<canvas id="chart-{i}" role="img" aria-label="{_e(chart["title"])}"></canvas></div>')
-    if not chart_parts:
-        chart_parts.append("<p>No sample was taken.</p>")
+    chart_parts = _chart_parts(report, charts)
     problems = "".join(f'<p class="problems bad">{_e(problem)}</p>' for problem in report.get("problems", []))
     digest = f'<p class="note">Digest of all frames: {_e(report["digest"])}</p>' if report.get("digest") else ""
     names = f"{', '.join(endpoints[:8])}{' …' if len(endpoints) > 8 else ''}"
@@ -310,8 +343,7 @@ def make(report):
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{_e(title)} – {_e(names)}</title>
-<style>
-{(HERE / "report_page.css").read_text(encoding="utf-8")}</style>
+{_style()}
 </head>
 <body>
 <h1>{_e(scenario["name"])} <span class="verdict {'good' if passed else 'bad'}">{'passed' if passed else 'failed'}</span></h1>
@@ -337,19 +369,52 @@ def make(report):
 <h2>Scenario</h2>
 <details><summary>as it was run, defaults included</summary>
 <pre>{_e(yaml.safe_dump(scenario, sort_keys=False, allow_unicode=True, width=110))}</pre></details>
-<script type="application/json" id="data">{_json(_script_data(report, charts))}</script>
-<script>{_chart_js()}</script>
-<script>
-{(HERE / "report_page.js").read_text(encoding="utf-8")}</script>
+{_scripts(report, charts)}
+</body>
+</html>
+"""
+
+
+def make_recordings(texts):
+    """Returns the page of recordings alone. `texts`: {endpoint: CSV}. Raises PageError, record.RecordError."""
+    zero_ns = min((int(rows[0]["time_ns"]) for rows in map(record.rows_of, texts.values()) if rows), default=0)
+    report = {"series": [series for node, text in texts.items() for series in record.series_of(text, node, zero_ns)],
+              "events": [], "topology": {"nodes": []}, "scenario": {"sample_ms": 1}}
+    charts = charts_of(report)
+    lost = sum(text.count("\n# ") for text in texts.values())
+    note = f'<p class="problems bad">samples are missing at {lost} places</p>' if lost else ""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Recording of {_e(', '.join(texts))}</title>
+{_style()}
+</head>
+<body>
+<h1>Recording of {_e(', '.join(texts))}</h1>
+<p class="muted">from {_e(datetime.datetime.fromtimestamp(zero_ns / 1e9, datetime.timezone.utc).isoformat())}</p>
+{note}
+{"".join(_chart_parts(report, charts))}
+{_scripts(report, charts)}
 </body>
 </html>
 """
 
 
 def write(report, path):
-    """Writes the page under another name, then renames it. Raises PageError, OSError."""
+    """Writes the page. Raises PageError, OSError."""
+    _write(make(report), path)
+
+
+def write_recordings(texts, path):
+    """Writes the page of make_recordings. Raises PageError, OSError, record.RecordError."""
+    _write(make_recordings(texts), path)
+
+
+def _write(text, path):
+    """Writes a page under another name, then renames it."""
     path = pathlib.Path(path)
-    text = make(report)
     part = path.with_suffix(".part")
     try:
         part.write_text(text, encoding="utf-8")

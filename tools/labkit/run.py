@@ -77,7 +77,8 @@ class Progress:
 
 
 def empty():
-    return {"series": [], "events": [], "load": [], "final": {}, "digest": None, "problems": []}
+    return {"series": [], "events": [], "load": [], "final": {}, "digest": None, "problems": [],
+            "recordings": {}, "epoch": None}
 
 
 def run(plan, backend, progress):
@@ -120,7 +121,7 @@ class _Run:
             self.sampler.close()
         return {**empty(), "series": self.sampler.series.to_list(), "events": self.sampler.events,
                 "load": [_load_entry(load, handle) for load, handle in self.handles], "final": self.final,
-                "problems": self.problems}
+                "problems": self.problems, "recordings": self.sampler.recordings(), "epoch": self.sampler.epoch}
 
     def _salvage(self):
         """After an early end, collects the results that loads give when they are told to end, and counters."""

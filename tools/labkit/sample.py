@@ -72,12 +72,15 @@ class Sampler:
         self.last_line = {}    # process -> time of its last interval
         self.epoch = self.zero = None
         self.http = {}
+        self.recorded = {}     # node -> parts of its recording
+        self.record_since = {}  # node -> `next` of the last answer
         self.plane_of = {(end["node"], end["port"]): link["plane"] for link in plan.links for end in (link["a"], link["b"])}
 
     def begin(self):
         """Time 0 is now; what came before is no event of the run."""
         self.epoch, self.zero = time.time(), time.monotonic()
         for node in self.plan.nodes:
+            self._record(node)
             self.seen_events[node.name] = self.connections.call(node, "events.list", limit=1)["next"]
 
     def now(self):
@@ -118,6 +121,27 @@ class Sampler:
             self._rate("plane_throughput", [node.name, plane], value, t, node=node.name, plane=plane)
         if any(port.get("pfc") == "software" for port in node.config["ports"]):
             self._paused(node, t)
+        self._record(node)
+
+    def _record(self, node):
+        """Reads what an endpoint has recorded since the last call; the first call begins its recording."""
+        if self.plan.record_us is None or node.kind != "endpoint":
+            return
+        for _ in range(64):  # a part of an answer's size each
+            since = self.record_since.get(node.name)
+            answer = self.connections.call(node, "record.read", interval_us=self.plan.record_us, seconds=0,
+                                           **({} if since is None else {"since": since}))
+            self.record_since[node.name] = answer["next"]
+            parts = self.recorded.setdefault(node.name, [answer["header"] + "\n"])
+            if answer["lost"]:
+                parts.append(f"# {answer['lost']} samples lost\n")
+            parts.append(answer["csv"])
+            if not answer["csv"]:
+                break
+
+    def recordings(self):
+        """{node: text of its CSV}."""
+        return {node: "".join(parts) for node, parts in self.recorded.items()}
 
     def _drop(self, node, counter, value, t):
         before = self.deltas.before
@@ -168,6 +192,7 @@ class Sampler:
         """The node has restarted: its events are numbered from 1 again."""
         self.connections.forget(node)
         self.seen_events[node.name] = 0
+        self.record_since.pop(node.name, None)
 
     def lab_event(self, severity, name, text, end=None):
         event = {"t": round(self.now(), 6), "end": end, "source": "lab", "node": None, "severity": severity, "name": name,
@@ -218,6 +243,7 @@ class Sampler:
         for node in self.plan.nodes:
             try:
                 self._events(node)
+                self._record(node)
                 total = self.connections.call(node, "counters.get", scope="total")["sets"]
                 ports = self.connections.call(node, "counters.get", scope="port")["sets"]
                 result[node.name] = {

@@ -206,6 +206,8 @@ SCENARIO = (
     Key("backend", "choice", "Back end that runs it, without --backend.", "local", choices=BACKENDS),
     Key("encapsulation", "choice", "Headers of all ports (configuration.md).", "afh2", choices=ENCAPSULATIONS),
     Key("sample_ms", "int", "Time between samples.", 200, unit="ms", low=20, high=60000),
+    Key("record", "text", "Records the loads of all endpoints at this interval, 100us to 10s (record.md): 1ms. Not under the "
+        "simulator."),
     Key("timeout_s", "number", "The loads are ended after this time.", DEFAULT_TIMEOUT_S, unit="s", low=1, high=86400),
     Key("topology", "map", "XPUs, switches and links.", REQUIRED, keys=TOPOLOGY),
     Key("endpoint", "free", "Merged into the configuration of every daemon (configuration.md); `port` into each of its "
