@@ -19,8 +19,7 @@ struct DropRecorder : FrameTap {
     bool operator==(const Dropped&) const = default;
   };
   void Add(Frame* const*, uint32_t, FrameDirection) override {}
-  void AddDropped(const Frame& frame, FrameDirection direction,
-                  std::string_view counter) override {
+  void AddDropped(const Frame& frame, FrameDirection direction, std::string_view counter) override {
     dropped.push_back({.bytes = {frame.data, frame.data + frame.length},
                        .direction = direction,
                        .counter = counter});

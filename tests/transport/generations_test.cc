@@ -275,10 +275,12 @@ TEST_F(GenerationsTest, NewParametersShortenEachWaitThatHasBegun) {
 TEST_F(GenerationsTest, ResetKeepsTheNeedsOfCongestionControl) {
   for (const bool needs : {true, false}) {
     c.rx().SetCounted(needs);
+    c.rx().SetRecorded(!needs);
     c.rx().SetPromptAcks(needs);
     PduList given_up;
     c.Reset(given_up);
     EXPECT_EQ(c.rx().counted(), needs);
+    EXPECT_EQ(c.rx().recorded(), !needs);
     c.rx().Accept();
     EXPECT_EQ(c.rx().MustAckNow(params), needs);
   }
