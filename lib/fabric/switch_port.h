@@ -70,10 +70,8 @@ class SwitchPort {
   bool Blocks(uint32_t out) const { return blocks_ != 0 && blocked_[out]; }
   bool HasVlan(uint16_t vid) const { return vlans_.empty() || vlans_[vid]; }
   // Returns false if the frame is to be dropped, for the reason FaultOf.
-  bool Check(const FrameView& view) {
-    if (view.error == ViewError::kNone && HasVlan(view.vid)) [[likely]]
-      return true;
-    return false;
+  bool Check(const FrameView& view) const {
+    return view.error == ViewError::kNone && HasVlan(view.vid);
   }
   // Count a frame that is dropped, and copy it to the tap.
   void CountDrop(SwitchPortCounter reason, const Frame& frame) {
