@@ -277,6 +277,11 @@ std::vector<LinkView> Management::Links() {
   return links;
 }
 
+LldpView Management::Lldp() {
+  if (packets_ == nullptr) return {};
+  return packets_->lldp().View(endpoint_->clock().Now());
+}
+
 std::vector<SealedPeerView> Management::SealedPeers() {
   const Config& config = endpoint_->config();
   std::vector<SealedPeerView> views;

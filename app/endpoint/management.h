@@ -83,6 +83,11 @@ class Management final : public DaemonManagement<EndpointView> {
     return lists_.Connections(query);
   }
   std::vector<LinkView> Links() override;
+  LldpView Lldp() override;
+  // Returns the counters of a port's LLDP agent; null: the port has none.
+  const LldpCounters* lldp_counters(uint32_t port) const {
+    return packets_ != nullptr ? packets_->lldp().counters(port) : nullptr;
+  }
   void SetLogLevel(LogLevelView level) override {
     changer_.SetLogLevel(static_cast<LogConfig::Level>(level));
   }

@@ -3,6 +3,7 @@
 
 #include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
+#include "daemon/lldp_metrics.h"
 #include "daemon/memif_reports.h"
 #include "daemon/process_metrics.h"
 #include "dpdk/dpdk_port.h"
@@ -46,7 +47,7 @@ std::vector<MetricRow> PortRows() {
                   {"port_tx_discards_total", kCounter, "port",
                    "Frames that the device discarded unsent, where it counts them"},
               });
-  return Joined({rows, MemifMetricRows(""), LinkMetricRows("")});
+  return Joined({rows, MemifMetricRows(""), LinkMetricRows(""), LldpMetricRows("")});
 }
 
 std::vector<MetricRow> InstanceRows() {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
+#include "daemon/lldp_metrics.h"
 #include "daemon/memif_reports.h"
 #include "endpoint/metric_rows.h"
 #include "endpoint/pipeline_params.h"
@@ -144,6 +145,10 @@ void Observer::AddPorts() {
     if (const LinkCounters* const link = endpoint_->link_counters(number); link != nullptr) {
       AddLinkMetrics(page_, "", labels, *link,
                      endpoint_->config().ports[number].cbfc == OnOff::kOn);
+    }
+    // Only ports with lldp: on have these series.
+    if (const LldpCounters* const lldp = management_->lldp_counters(number); lldp != nullptr) {
+      AddLldpMetrics(page_, "", labels, *lldp);
     }
     if (port->memif() != nullptr) AddMemifMetrics(page_, "", labels, port->memif());
     AddPauses(number, labels);

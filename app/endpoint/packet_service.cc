@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/config_encapsulation.h"
+#include "endpoint/lldp_facts.h"
 
 namespace suede {
 namespace {
@@ -33,6 +34,7 @@ absl::StatusOr<std::unique_ptr<PacketService>> PacketService::Create(Endpoint* e
   service->ports_.resize(ports.size());
   for (uint32_t p = 0; p < ports.size(); ++p) {
     service->ports_[p].lane = endpoint->lane(p);
+    if (ports[p].lldp == OnOff::kOn) service->AddLldp(p);
     if (!ports[p].tap) continue;
     if (absl::Status status = service->OpenTap(p); !status.ok()) return status;
   }
@@ -48,6 +50,24 @@ PacketService::~PacketService() {
 bool PacketService::Watch(int fd) {
   epoll_event what{.events = EPOLLIN, .data = {.fd = fd}};
   return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &what) == 0;
+}
+
+void PacketService::AddLldp(uint32_t number) {
+  const DpdkPort& port = *endpoint_->ports()[number];
+  const Config& config = endpoint_->config();
+  const auto mac_of = [this, &config](uint32_t p) {
+    return config.ports[p].mac.value_or(endpoint_->ports()[p]->mac());
+  };
+  lldp_.AddPort(number, {.name = port.name(),
+                         .source = mac_of(number),
+                         .own = LldpFactsOf(config, number, mac_of(0), port.driver()),
+                         .link_up = [&port] { return port.link().up; },
+                         .send =
+                             [this, lane = ports_[number].lane](std::span<const uint8_t> frame) {
+                               return lane->Send(frame, endpoint_->clock().Now());
+                             }});
+  ports_[number].lldp = true;
+  SetReceiving(number);
 }
 
 absl::Status PacketService::OpenTap(uint32_t number) {
@@ -81,9 +101,8 @@ absl::Status PacketService::GiveAddresses(uint32_t number) {
   for (const InstanceConfig& instance : config.instances) {
     for (const InstancePort& at : instance.ports) {
       if (at.port != number) continue;
-      const LinkAddress address{.is_v6 = IsIpv6(port.encapsulation),
-                                .high = at.address.high,
-                                .low = at.address.low};
+      const LinkAddress address{
+          .is_v6 = IsIpv6(port.encapsulation), .high = at.address.high, .low = at.address.low};
       absl::Status status = AddAddress(ports_[number].tap->interface(), address, *port.tap_prefix);
       if (status.ok()) continue;
       return absl::FailedPreconditionError(absl::StrCat(
@@ -100,14 +119,15 @@ void PacketService::SetReceiving(uint32_t number) {
   if (receiving && !port.lane->receiving()) {
     // Drops packets queued for former receivers.
     while (!port.lane->Received().empty()) port.lane->PopReceived();
-    endpoint_->ports()[number]->ReceiveGroups();
   }
+  // The group of LLDP is one of those with which the port was opened.
+  if (port.TakesAll()) endpoint_->ports()[number]->ReceiveGroups();
   port.lane->SetReceiving(receiving);
 }
 
 bool PacketService::busy() const {
   return std::any_of(ports_.begin(), ports_.end(),
-                     [](const Port& port) { return port.IsReceiving(); });
+                     [](const Port& port) { return port.TakesAll(); });
 }
 
 void PacketService::Poll() {
@@ -125,6 +145,7 @@ void PacketService::Poll() {
     }
     HandUp(p);
   }
+  lldp_.Poll(endpoint_->clock().Now());
 }
 
 void PacketService::TakeFromTap(Port& port) {
@@ -135,7 +156,8 @@ void PacketService::TakeFromTap(Port& port) {
   }
 }
 
-// Delivers received packets to all clients that receive on the port, and to its TAP device.
+// Delivers received packets to all clients that receive on the port, to its TAP device and to its
+// LLDP agent.
 void PacketService::HandUp(uint32_t number) {
   Port& port = ports_[number];
   CounterBlock& counters = port.lane->control_counters();
@@ -145,6 +167,7 @@ void PacketService::HandUp(uint32_t number) {
     PacketCopies copies;
     if (port.receivers != 0) copies = clients_->DeliverPacket(number, frame);
     if (port.tap != nullptr) ++(port.tap->Write(frame) ? copies.taken : copies.lost);
+    if (lldp_.OnFrame(number, frame, endpoint_->clock().Now())) ++copies.taken;
     port.lane->PopReceived();
     counters.Add(Counter::kMgmtRxCopies, copies.taken);
     counters.Add(Counter::kMgmtRxCopiesLost, copies.lost);
@@ -167,8 +190,8 @@ absl::StatusOr<PacketPort> PacketService::FindPacketPort(std::string_view name, 
     return absl::NotFoundError("no such port here; 'suedectl ports list' names them");
   }
   if (ports_[index].lane == nullptr) {
-    return absl::NotFoundError(absl::StrCat("no lcore serves port ", ports[index].name,
-                                            ", because no instance is on it"));
+    return absl::NotFoundError(
+        absl::StrCat("no lcore serves port ", ports[index].name, ", because no instance is on it"));
   }
   return PacketPort{.index = index,
                     .name = ports[index].name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The management packets of an endpoint: between the lanes of its ports and the TAP devices and
-// clients (docs/management-packets.md).
+// The management packets of an endpoint: between the lanes of its ports and the TAP devices,
+// clients and LLDP agents (docs/management-packets.md, docs/lldp.md).
 #ifndef SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
 #define SUEDE_APP_ENDPOINT_PACKET_SERVICE_H_
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/lldp_service.h"
 #include "endpoint/endpoint.h"
 #include "endpoint/peer_resolver.h"
 #include "shm/server.h"
@@ -30,10 +31,14 @@ class PacketService final : public PacketHandler {
 
   // Readable when a TAP device or the kernel's neighbour table has data.
   int fd() const { return epoll_; }
-  // Whether there are receivers: then call Poll every millisecond.
+  // Whether a TAP device or a client receives: then call Poll every millisecond.
   bool busy() const;
   // To be called when fd() is readable, and about every 10 ms.
   void Poll();
+
+  // The LLDP agents of the ports.
+  LldpService& lldp() { return lldp_; }
+  const LldpService& lldp() const { return lldp_; }
 
   // Returns the MAC address of a peer whose configuration leaves it out; all zero if it is not yet
   // known.
@@ -50,11 +55,19 @@ class PacketService final : public PacketHandler {
     std::unique_ptr<Tap> tap;
     std::unique_ptr<PeerResolver> resolver;
     uint32_t receivers = 0;  // clients
-    bool IsReceiving() const { return tap != nullptr || receivers != 0; }
+    bool lldp = false;
+    // Whether any frame is wanted, not only LLDP's.
+    bool TakesAll() const { return tap != nullptr || receivers != 0; }
+    bool IsReceiving() const { return TakesAll() || lldp; }
   };
 
   PacketService(Endpoint* endpoint, ShmServer* clients, Endpoint::Log log, int epoll)
-      : endpoint_(endpoint), clients_(clients), log_(std::move(log)), epoll_(epoll) {}
+      : endpoint_(endpoint),
+        clients_(clients),
+        log_(std::move(log)),
+        epoll_(epoll),
+        lldp_(&endpoint->events()) {}
+  void AddLldp(uint32_t port);
   absl::Status OpenTap(uint32_t port);
   absl::Status GiveAddresses(uint32_t port);
   bool Watch(int fd);
@@ -66,6 +79,7 @@ class PacketService final : public PacketHandler {
   ShmServer* const clients_;
   const Endpoint::Log log_;
   const int epoll_;
+  LldpService lldp_;
   std::vector<Port> ports_;  // in the order of Config::ports
   // Larger than any frame, so that oversize frames are detected.
   std::vector<uint8_t> room_ = std::vector<uint8_t>(1u << 16);

@@ -408,6 +408,10 @@ PortOptions PortOptionsOf(const Config& config, uint32_t p) {
                       .autoneg = port.autoneg == OnOff::kOn,
                       .has_rate = port.bandwidth_gbps.has_value(),
                       .fec = FecOf(port.fec)};
+  // The group of LLDP is that of link frames.
+  if (port.lldp == OnOff::kOn && std::ranges::count(options.groups, kLinkGroup) == 0) {
+    options.groups.push_back(kLinkGroup);
+  }
   if (IsCentre(port) || IsOfCable(config, p)) SharePool(config, options);
   return options;
 }

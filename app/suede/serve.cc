@@ -113,6 +113,8 @@ class Loop {
       s_.notifier.Stopping(drain_ + kEndsWithin);
       drain_until_ = Clock::now() + drain_;
       s_.clients.BeginDrain();
+      // The lcores send the last frames until the next iteration.
+      if (s_.packets.lldp().Shutdown()) return false;
     }
     if (s_.clients.Drained()) return true;
     if (Clock::now() < drain_until_) return false;

@@ -88,6 +88,7 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
   }
   std::vector<CounterSetView> Counters(CounterScope scope) override;
   std::vector<LinkView> Links() override;
+  LldpView Lldp() override { return {}; }
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override;
 
   // SwitchView.

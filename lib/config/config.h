@@ -66,6 +66,7 @@ struct PortConfig {
   OnOff llr = OnOff::kOff;                 // docs/link.md
   OnOff cbfc = OnOff::kOff;                // docs/link.md
   uint16_t link_ether_type = 0xfe50;       // of shims and link frames
+  OnOff lldp = OnOff::kOff;                // docs/lldp.md
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 

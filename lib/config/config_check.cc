@@ -226,9 +226,28 @@ Status CheckLinkSettings(const ConfigDraft& draft, const PortConfig& port,
   return OkStatus();
 }
 
+// Refuses `key` of a port that no instance uses: no lcore would carry its frames.
+Status CheckServed(const ConfigDraft& draft, size_t index, std::string_view key) {
+  const auto& instances = draft.config.instances;
+  const auto is_on_it = [index](const InstancePort& at) { return at.port == index; };
+  if (std::any_of(instances.begin(), instances.end(), [&](const InstanceConfig& instance) {
+        return std::any_of(instance.ports.begin(), instance.ports.end(), is_on_it);
+      })) {
+    return OkStatus();
+  }
+  return draft.Error(StrCat(Entry("ports", index), ".", key),
+                     StrCat("no lcore serves port ", draft.config.ports[index].name,
+                            ", because no instance is on it; add one, or remove ", key));
+}
+
 Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, size_t>& taps) {
   const PortConfig& port = draft.config.ports[index];
   const std::string path = Entry("ports", index);
+  // Ports of devices have an error of their own.
+  const bool of_device = IsCentre(port) || IsOfCable(draft.config, static_cast<uint32_t>(index));
+  if (port.lldp == OnOff::kOn && !of_device) {
+    if (Status s = CheckServed(draft, index, "lldp"); !s.ok()) return s;
+  }
   if (!port.tap) {
     if (!port.tap_prefix) return OkStatus();
     return draft.Error(path + ".tap_prefix",
@@ -239,15 +258,7 @@ Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, si
                        StrCat(*port.tap, " is the TAP device of ", Entry("ports", at->second),
                               " already; choose another name"));
   }
-  const auto& instances = draft.config.instances;
-  const auto is_on_it = [index](const InstancePort& at) { return at.port == index; };
-  if (std::none_of(instances.begin(), instances.end(), [&](const InstanceConfig& instance) {
-        return std::any_of(instance.ports.begin(), instance.ports.end(), is_on_it);
-      })) {
-    return draft.Error(path + ".tap",
-                       StrCat("no lcore serves port ", port.name,
-                              ", because no instance is on it; add one, or remove tap"));
-  }
+  if (Status s = CheckServed(draft, index, "tap"); !s.ok()) return s;
   if (!port.tap_prefix) return OkStatus();
   if (port.vid.value_or(0) != 0) {
     return draft.Error(path + ".tap_prefix",

@@ -57,6 +57,11 @@ class MeshCheck {
     };
     if (Status s = refuse(port.vid.has_value(), "vlan", "remove vlan"); !s.ok()) return s;
     if (Status s = refuse(port.tap.has_value(), "tap", "remove tap"); !s.ok()) return s;
+    if (Status s = refuse(port.lldp == OnOff::kOn, "lldp",
+                          "remove it: HELLO of the link names the neighbour");
+        !s.ok()) {
+      return s;
+    }
     if (Status s = refuse(port.queues != PortConfig::Queues::kLcore, "queues", "remove queues");
         !s.ok()) {
       return s;

@@ -162,6 +162,9 @@ constexpr ConfigField<PortConfig> kPort[] = {
     Key<&PortConfig::link_ether_type>(
         "link_ether_type", "", Hex(0x0600, 0xffff),
         "EtherType of link frames and of the shim of numbered frames; the same at both ends."),
+    Key<&PortConfig::lldp>("lldp", "", {},
+                           "LLDP and DCBX with the neighbour (lldp.md): both learn who the other "
+                           "is, and settings that differ are reported."),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {

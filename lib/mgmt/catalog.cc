@@ -199,7 +199,8 @@ const Catalog& EndpointCatalog() {
       RpcMethods(),     DaemonMethods(),     EndpointMethods(), LogMethods(),
       CounterMethods(), ConnectionMethods(), CaptureMethods(),  EventMethods(),
       AdminMethods(),   KeyMethods(),        PeerMethods(),     PlaneMethods(),
-      ConfigMethods(),  RegisterMethods(),   LinkMethods(),     RecordMethods()};
+      ConfigMethods(),  RegisterMethods(),   LinkMethods(),     LldpMethods(),
+      RecordMethods()};
   return catalog;
 }
 
@@ -207,7 +208,7 @@ const Catalog& SwitchCatalog() {
   static const Catalog catalog{SwitchRpcMethods(), DaemonMethods(),      SwitchMethods(),
                                ImpairMethods(),    SwitchLogMethods(),   SwitchCounterMethods(),
                                CaptureMethods(),   SwitchEventMethods(), SwitchConfigMethods(),
-                               LinkMethods()};
+                               LinkMethods(),      LldpMethods()};
   return catalog;
 }
 

@@ -35,6 +35,7 @@ const Catalog& SwitchCatalog();
 // Methods of both kinds of daemon.
 std::span<const Method> CaptureMethods();
 std::span<const Method> LinkMethods();
+std::span<const Method> LldpMethods();
 
 // Methods of an endpoint.
 std::span<const Method> RpcMethods();

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "local/fd.h"
+#include "mgmt/lldp_view.h"
 #include "mgmt/row.h"
 #include "stats/link_counters.h"
 
@@ -116,6 +117,8 @@ class DaemonView {
   virtual std::vector<CaptureView> ListCaptures() = 0;
   // Returns the links of all ports, in the order of the ports.
   virtual std::vector<LinkView> Links() = 0;
+  // Returns the neighbours of ports with lldp: on, and the ports.
+  virtual LldpView Lldp() = 0;
   virtual absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) = 0;
   virtual LogLevelView LogLevel() = 0;
   virtual void SetLogLevel(LogLevelView level) = 0;

@@ -53,7 +53,12 @@ std::string_view NameOf(EventSeverity severity);
   X(Cable, "cable", Text, "Port of an own device, as in M0D4P2.")                                 \
   X(Expected, "expected", Text, "Port to which the cable should lead.")                           \
   X(Class, "class", Integer, "Class of traffic.")                                                 \
-  X(Destination, "destination", Text, "Destination of the frame: forwarding or MAC address.")
+  X(Destination, "destination", Text, "Destination of the frame: forwarding or MAC address.")     \
+  X(Change, "change", Text, "new, changed or gone.")                                              \
+  X(Chassis, "chassis", Text, "Chassis id of the neighbour.")                                     \
+  X(PortId, "port_id", Text, "Port id of the neighbour's port.")                                  \
+  X(System, "system", Text, "Name of the neighbour's system; not there where it has none.")       \
+  X(What, "what", Text, "The setting that differs (lldp.md).")
 
 // Additional fields, of a switch's events.
 #define SUEDE_SWITCH_EVENT_FIELDS(X)                                         \
@@ -225,6 +230,13 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
     "Frames that were to leave by a port waited for longer than max_wait_us and were dropped. "    \
     "Class, destination and cause are those of the last one.",                                     \
     kPort, kClass, kDestination, kReason, kCount)                                                  \
+  X(LldpNeighbour, "lldp_neighbour", Info, "lldp", 50,                                             \
+    "A neighbour of a port with lldp: on came, says something else, or went: by its TTL, a "       \
+    "shutdown or the link (lldp.md).",                                                             \
+    kPort, kChange, kChassis, kPortId, kSystem, kReason)                                           \
+  X(LldpDiffers, "lldp_differs", Warning, "lldp", 50,                                              \
+    "A setting of a port and that of its neighbour do not fit (lldp.md, \"Comparison\").", kPort,  \
+    kWhat, kOwn, kTheirs)                                                                          \
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 

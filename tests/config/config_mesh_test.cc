@@ -124,6 +124,12 @@ const Fault kFaults[] = {
      "ports[3].plane: goes with device: mesh; remove it"},
     {"plane: 1, encapsulation: afh2", "plane: 1, encapsulation: afh2, llr: on",
      "ports[1].llr: there is no cable; set mesh.cbfc, or keys of the ports of cables"},
+    {"plane: 1, encapsulation: afh2", "plane: 1, encapsulation: afh2, lldp: on",
+     "ports[1].lldp: not possible for a port into the mesh; remove it: HELLO of the link names "
+     "the neighbour"},
+    {"net_null0, encapsulation: afh2", "net_null0, encapsulation: afh2, lldp: on",
+     "ports[2].lldp: not possible for the port of a cable; remove it: HELLO of the link names the "
+     "neighbour"},
     {"net_null0, encapsulation: afh2", "net_null0, encapsulation: afh2, pfc: software",
      "ports[2].pfc: not possible for the port of a cable; cables that lose no frame have cbfc: on"},
     {"cables:\n",

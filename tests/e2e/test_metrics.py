@@ -176,8 +176,8 @@ def test_page_is_valid_documented_and_whole_from_the_start(pair):
     # And of agreements on secrets, of endpoints with sealing.tls: docs/sealing.md.
     of_agreements = ("suede_seal_agreement", "suede_seal_last_agreement", "suede_seal_connections_refused",
                      "suede_seal_certificate")
-    # And of devices of a mesh: docs/mesh.md.
-    of_others = of_links + of_agreements + ("suede_device_",)
+    # And of devices of a mesh: docs/mesh.md. And of ports with lldp: on: docs/lldp.md.
+    of_others = of_links + of_agreements + ("suede_device_", "suede_lldp_")
     optional |= {name for name in documented if name.startswith(of_others)}
     on_request = set(re.findall(r"^\| `(suede_\w+)`", page.split("### Peers")[1], re.M))
     missed = documented - shown - on_request - optional

@@ -134,6 +134,20 @@ class FakeEndpoint : public EndpointWithChanges {
     return CaptureView{.port = std::string(port), .drops = drops, .written = 5, .dropped = 1};
   }
   std::vector<LinkView> Links() override { return {{.port = "port0", .counters = &link}}; }
+  LldpView Lldp() override {
+    return {.neighbours = {{.port = "p0",
+                            .chassis = "02:00:00:00:00:01",
+                            .port_id = "s0",
+                            .system = "sw0",
+                            .age_ns = 1'500'000'000,
+                            .ttl_s = 121,
+                            .differences = {{.what = "cbfc", .own = "on", .theirs = "off"}},
+                            .max_frame_bytes = 1518,
+                            .llr = true,
+                            .credits = {1, 2}},
+                           {.port = "p1", .chassis = "c", .port_id = "p"}},
+            .ports = {{.port = "p0", .counters = &lldp}}};
+  }
   std::vector<CaptureView> ListCaptures() override {
     if (!captured.ok()) return {};
     return {{.port = "p0", .written = 3, .dropped = 0}};
@@ -277,6 +291,7 @@ class FakeEndpoint : public EndpointWithChanges {
   LogLevelView level = LogLevelView::kInfo;
   int drains = 0;
   LinkCounters link;
+  LldpCounters lldp;
   uint32_t further_peers = 0;
   Fd captured;
 };

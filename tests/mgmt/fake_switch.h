@@ -40,6 +40,10 @@ class FakeSwitch : public SwitchView {
   std::vector<LinkView> Links() override {
     return {{.port = "p0", .counters = &link}, {.port = "p1"}};
   }
+  LldpView Lldp() override {
+    return {.neighbours = {{.port = "p0", .chassis = "c", .port_id = "p"}},
+            .ports = {{.port = "p0", .counters = &lldp}}};
+  }
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override {
     if (port != "p0") return absl::NotFoundError("no such port; take p0");
     port_up = up;
@@ -124,6 +128,7 @@ class FakeSwitch : public SwitchView {
   EventLog events{8, [] { return int64_t{1'700'000'000'000'000'000}; }};
   bool port_up = true;
   LinkCounters link;
+  LldpCounters lldp;
   ImpairWhere at;
   ImpairChange change;
 

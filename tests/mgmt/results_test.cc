@@ -150,7 +150,7 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
         "links.list",        "capture.list",   "events.list",    "queues.list",
         "planes.list",       "planes.peers",   "reg.list",       "sessions.list",
         "windows.list",      "keys.list",      "keys.rotate",    "keys.reload",
-        "ports.capabilities"}) {
+        "ports.capabilities", "lldp.list"}) {
     Call(method);
   }
   Call("log.set_level", R"(["debug"])");

@@ -36,6 +36,7 @@ class SmallEndpoint : public EndpointWithChanges {
   absl::StatusOr<CaptureView> StopCapture(std::string_view, bool) override { return CaptureView(); }
   std::vector<CaptureView> ListCaptures() override { return {}; }
   std::vector<LinkView> Links() override { return {}; }
+  LldpView Lldp() override { return {}; }
   LogLevelView LogLevel() override { return level; }
   void SetLogLevel(LogLevelView to) override { level = to; }
   bool Drain() override { return true; }

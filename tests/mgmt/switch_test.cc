@@ -40,10 +40,10 @@ class SwitchAnswersTest : public testing::Test {
 };
 
 TEST_F(SwitchAnswersTest, OfEveryMethodAreAsDeclared) {
-  for (const char* method :
-       {"rpc.describe", "version", "config.get", "ports.list", "log.get_level", "counters.get",
-        "counters.delta", "links.list", "capture.list", "events.list", "queues.list",
-        "queues.reset", "buffer.show", "addresses.list", "addresses.flush", "impair.list"}) {
+  for (const char* method : {"rpc.describe", "version", "config.get", "ports.list", "log.get_level",
+                             "counters.get", "counters.delta", "links.list", "capture.list",
+                             "events.list", "queues.list", "queues.reset", "buffer.show",
+                             "addresses.list", "addresses.flush", "impair.list", "lldp.list"}) {
     Call(method);
   }
   Call("log.set_level", R"(["debug"])");

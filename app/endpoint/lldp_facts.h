@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Content of the LLDP frames of an endpoint's port (docs/lldp.md).
+#ifndef SUEDE_APP_ENDPOINT_LLDP_FACTS_H_
+#define SUEDE_APP_ENDPOINT_LLDP_FACTS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "config/config.h"
+#include "lldp/lldpdu.h"
+
+namespace suede {
+
+// `chassis`: MAC address of the first port. `driver`: of the port's device.
+lldp::Lldpdu LldpFactsOf(const Config& config, uint32_t port, const MacAddress& chassis,
+                         std::string_view driver);
+
+}  // namespace suede
+
+#endif  // SUEDE_APP_ENDPOINT_LLDP_FACTS_H_

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LLDP between endpoints, and with lldpd (docs/lldp.md)."""
+
+import contextlib
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+import e2e
+import links
+from client import Packets
+from test_metrics import scrape
+from test_packets import TAP, may_tap, tap_pair  # noqa: F401
+
+GROUP = bytes.fromhex("0180c200000e")
+HEAD = GROUP + bytes.fromhex("02aabbccddee") + b"\x88\xcc"
+CHASSIS = b"\x02\x04\x07far"
+PORT = b"\x04\x03\x05p9"
+TTL = b"\x06\x02\x00\x78"
+END = b"\x00\x00"
+# Frames that are ill-formed, by the counter of each.
+MALFORMED = {
+    "lldp_rx_drop_order_total": PORT + CHASSIS + TTL + END,
+    "lldp_rx_drop_mandatory_total": b"\x02\x01\x07" + PORT + TTL + END,
+    "lldp_rx_drop_duplicate_total": CHASSIS + PORT + TTL + TTL + END,
+    "lldp_rx_drop_truncated_total": CHASSIS + PORT + TTL + b"\x0b\xff" + bytes(40),
+}
+
+
+def with_lldp(config):
+    for port in config["ports"]:
+        port["lldp"] = "on"
+    return config
+
+
+def listed(daemon):
+    return e2e.managed(daemon, "lldp", "list")
+
+
+def neighbours(daemon):
+    return listed(daemon)["neighbours"]
+
+
+def counters(daemon, port):
+    return next(row["counters"] for row in listed(daemon)["ports"] if row["port"] == port)
+
+
+def events(daemon, kind):
+    return e2e.managed(daemon, "events", "list", "--kind", kind, "--limit", 1000)["events"]
+
+
+def wait_for_neighbours(*daemons, count=1):
+    for daemon in daemons:
+        e2e.wait_until(lambda: len(neighbours(daemon)) == count, e2e.START_S,
+                       lambda: f"{count} neighbours of {daemon.name}: {neighbours(daemon)}")
+
+
+def differences(daemon, port):
+    """Differences from the only neighbour of the port, as {name: (own, theirs)}. Each of them was an event."""
+    row, = [row for row in neighbours(daemon) if row["port"] == port]
+    shown = {one["name"]: (one["own"], one["theirs"]) for one in row["differences"]}
+    raised = {event["what"]: (event["own"], event["theirs"]) for event in events(daemon, "lldp_differs")
+              if event["port"] == port}
+    assert shown == raised
+    return shown
+
+
+@contextlib.contextmanager
+def pair(left=None, right=None):
+    """Two endpoints with LLDP, joined by a memif; `left` and `right` change the only port of each."""
+    with e2e.work_directory() as directory:
+        configs = []
+        for side, role, changes in (("left", "server", left), ("right", "client", right)):
+            config = with_lldp(e2e.endpoint_config(directory, side, e2e.memif_device(directory, role)))
+            config["ports"][0].update(changes or {})
+            config["management"]["http_address"] = "127.0.0.1:0"
+            configs.append(config)
+        with e2e.daemons(*(e2e.Daemon(directory, config) for config in configs)) as both:
+            for daemon in both:
+                daemon.wait_for_link()
+            yield both
+
+
+def test_endpoints_know_each_other():
+    with pair() as (left, right):
+        wait_for_neighbours(left, right)
+        for own, other, xpu in ((left, right, 1), (right, left, 0)):
+            row, = neighbours(own)
+            assert (row["port"], row["chassis"], row["port_id"]) == ("p0", e2e.mac_of(xpu), "p0")
+            assert row["system"] == other.name
+            assert row["system_description"].startswith("suede ")
+            assert (row["ttl_s"], row["llr"], row["cbfc"], row["pfc_classes"]) == (121, "off", "off", "none")
+            assert row["age_s"] < 121 and row["differences"] == []
+            assert differences(own, "p0") == {}
+            new, = events(own, "lldp_neighbour")
+            assert (new["port"], new["change"], new["system"]) == ("p0", "new", other.name)
+            sent = counters(own, "p0")
+            assert sent["lldp_tx_frames_total"] > 0 and sent["lldp_rx_frames_total"] > 0
+        shown = {name: value for name, labels, value in scrape(left) if name.startswith("lldp_")}
+        assert shown["lldp_neighbours"] == 1 and shown["lldp_differences"] == 0, shown
+        assert shown["lldp_tx_frames_total"] > 0, shown
+        assert f"lldp_neighbour port=p0 change=new chassis={e2e.mac_of(1)}" in left.stderr()
+        right.terminate()
+        e2e.wait_until(lambda: not neighbours(left), e2e.START_S, "the neighbour to go")
+        gone = events(left, "lldp_neighbour")[-1]
+        # The memif goes down behind the last frame.
+        assert gone["change"] == "gone" and gone["reason"] in ("shutdown", "link")
+
+
+def test_without_lldp_nothing_is_sent():
+    with pair(right={"lldp": "off"}) as (left, right):
+        e2e.wait_until(lambda: counters(left, "p0")["lldp_tx_frames_total"] >= 2, e2e.START_S, "frames")
+        assert listed(right) == {"neighbours": [], "ports": []}
+        assert right.counters()["mgmt_tx_packets_total"] == 0
+        assert neighbours(left) == []
+
+
+def test_each_difference_of_endpoints_is_named():
+    with pair(left={"mtu_bytes": 2150, "pfc": "software", "llr": "on", "cbfc": "on"},
+              right={"mtu_bytes": 2100}) as (left, right):
+        wait_for_neighbours(left, right)
+        # Both have one priority for each DSCP that both use.
+        assert differences(left, "p0") == {"max_frame_bytes": ("2168", "2118"), "pfc_classes": ("0,1,2,3,6", "none"),
+                                           "llr": ("on", "off"), "cbfc": ("on", "off")}
+        assert differences(right, "p0")["cbfc"] == ("off", "on")
+        row, = neighbours(right)
+        assert (row["cbfc"], row["credit_bytes"], len(row["credits"])) == ("on", 128, 8)
+        assert "lldp_differs port=p0 what=max_frame_bytes own=\"2168\" theirs=\"2118\"" in left.stderr()
+
+
+def flood(socket, port, count=3000):
+    """Sends LLDP frames through the management packets of a port, as fast as these are taken."""
+    sent = 0
+    bodies = [HEAD + body.ljust(46, b"\0") for body in MALFORMED.values()]
+    bodies.append(HEAD + bytes(46))
+    with Packets(socket, port=port, receive=False) as packets:
+        end = time.monotonic() + e2e.START_S
+        while sent < count and time.monotonic() < end:
+            if packets.send(bodies[sent % len(bodies)]) == 0:
+                sent += 1
+            else:
+                time.sleep(0.002)
+    assert sent == count
+
+
+def check_flood(daemon, port, before, sender):
+    """All frames were counted, only a few were read, and the neighbour is still known."""
+    def grown():
+        now = counters(daemon, port)
+        return {name: now[name] - before[name] for name in now if now[name] > before[name]}
+
+    def settled():
+        first = grown()
+        time.sleep(0.1)
+        return first == grown() and first
+
+    seen = e2e.wait_until(settled, e2e.START_S, "the flood to end")
+    assert seen.get("lldp_rx_drop_rate_total", 0) > 0, seen
+    read = sum(seen.get(name, 0) for name in MALFORMED)
+    assert 0 < read <= sum(seen.values()) / 2, seen
+    row, = [row for row in neighbours(daemon) if row["port"] == port]
+    assert row["system"] == sender
+
+
+def test_flood_of_ill_formed_frames_harms_no_endpoint():
+    with pair() as (left, right):
+        wait_for_neighbours(left, right)
+        before = counters(right, "p0")
+        flood(left.socket, "p0")
+        check_flood(right, "p0", before, left.name)
+        assert left.running() and right.running()
+        e2e.suedectl(right, "peers", "ping", "0")
+
+
+class Lldpd:
+    """Debian's lldpd for one interface of a namespace, with a socket of its own."""
+
+    def __init__(self, prefix, interface):
+        self._prefix = prefix
+        self._directory = pathlib.Path(tempfile.mkdtemp(prefix="lldpd-", dir="/tmp"))
+        self._directory.chmod(0o755)
+        self.socket = self._directory / "s"
+        self._log = (self._directory / "log").open("w")
+        self._process = subprocess.Popen(
+            [*prefix, "lldpd", "-d", "-u", str(self.socket), "-O", str(self._directory / "none.conf"), "-I", interface,
+             "-C", interface], stdout=self._log, stderr=subprocess.STDOUT)
+
+    def __enter__(self):
+        e2e.wait_until(lambda: self.socket.exists() and self.ask("show", "configuration"),
+                       e2e.START_S, lambda: (self._directory / "log").read_text())
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait(30)
+        self._log.close()
+        shutil.rmtree(self._directory)
+
+    def ask(self, *words):
+        """The answer as JSON; {} as long as there is none."""
+        done = subprocess.run([*self._prefix, "lldpcli", "-u", str(self.socket), "-f", "json0", *words],
+                              capture_output=True, text=True, timeout=60, check=False)
+        return json.loads(done.stdout) if done.returncode == 0 and done.stdout.strip() else {}
+
+    def update(self):
+        """Sends a frame now."""
+        subprocess.run([*self._prefix, "lldpcli", "-u", str(self.socket), "update"], capture_output=True, timeout=60,
+                       check=True)
+
+    def neighbours(self):
+        return [row for one in self.ask("show", "neighbors", "details").get("lldp", [])
+                for row in one.get("interface", [])]
+
+
+def test_lldpd_is_a_neighbour(as_root):
+    del as_root
+    if not shutil.which("lldpd"):
+        pytest.skip("takes lldpd")
+    with links.namespaces(4000) as (ends, _), e2e.work_directory() as directory:
+        (near, interface), (far, far_interface) = ends
+        config = with_lldp(e2e.endpoint_config(directory, "left", links.af_packet(interface, framesz=4096)))
+        config["ports"][0]["mtu_bytes"] = 3000
+        with Lldpd(far, far_interface) as lldpd, \
+             e2e.daemons(e2e.Daemon(directory, config, prefix=near)) as (daemon,):
+            daemon.wait_for_link()
+            # lldpd counts the endpoint's frames, and answers.
+            rows = e2e.wait_until(lldpd.neighbours, e2e.START_S, daemon.report)
+            text = json.dumps(rows)
+            chassis, = rows[0]["chassis"]
+            assert chassis["id"][0] == {"type": "mac", "value": e2e.mac_of(0)}
+            assert chassis["name"][0]["value"] == daemon.name
+            assert chassis["descr"][0]["value"].startswith("suede ")
+            port, = rows[0]["port"]
+            assert port["id"][0] == {"type": "ifname", "value": "p0"}
+            assert port["descr"][0]["value"] == "p0 (net_af_packet)"
+            assert port["mfs"][0]["value"] == "3018", text
+            assert port["ttl"][0]["value"] == "121"
+            lldpd.update()
+            wait_for_neighbours(daemon)
+            row, = neighbours(daemon)
+            assert row["chassis"] == row["port_id"] == e2e.mac_of(1)
+            assert row["port_description"] == far_interface
+            assert (row["llr"], row["pfc_classes"], row["max_frame_bytes"]) == (None, None, None)
+            assert "Linux" in row["system_description"]
+            assert differences(daemon, "p0") == {}
+            assert counters(daemon, "p0")["lldp_rx_tlv_unknown_total"] > 0
+            # The last frame ends it at once, long before its TTL.
+            daemon.terminate()
+            e2e.wait_until(lambda: not lldpd.neighbours(), 60, "lldpd to forget the endpoint")
+
+
+def test_lldpd_on_tap_devices_speaks_for_the_ports(may_tap):  # noqa: F811
+    """docs/lldp.md, "Where lldpd already runs on the TAP device"."""
+    del may_tap
+    if not shutil.which("lldpd"):
+        pytest.skip("takes lldpd")
+    with tap_pair() as (_, (left, near), (right, far)):
+        with Lldpd(near, TAP) as here, Lldpd(far, TAP) as there:
+            there.update()
+            row, = e2e.wait_until(here.neighbours, e2e.START_S, left.report)
+            assert row["chassis"][0]["id"][0]["value"] == e2e.mac_of(1)
+            here.update()
+            row, = e2e.wait_until(there.neighbours, e2e.START_S, right.report)
+            assert row["chassis"][0]["id"][0]["value"] == e2e.mac_of(0)
+        assert listed(left) == listed(right) == {"neighbours": [], "ports": []}
