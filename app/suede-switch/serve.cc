@@ -26,6 +26,8 @@
 #include "daemon/version.h"
 #include "daemon/web_service.h"
 #include "dpdk/lcores.h"
+#include "switch/lldp_facts.h"
+#include "switch/switch_lldp.h"
 #include "switch/switch_management.h"
 #include "switch/switch_node.h"
 #include "switch/switch_observer.h"
@@ -94,6 +96,7 @@ std::string CountersLine(const SwitchNode& node, bool nonzero_only) {
 struct Parts {
   SwitchNode& node;
   SwitchManagement& management;
+  SwitchLldp& lldp;
   SwitchObserver& observer;
   Notifier& notifier;
   Logger& log;
@@ -137,6 +140,7 @@ class Loop {
     next_tick_ = now + std::chrono::milliseconds(kTickMs);
     for (const auto& port : s_.node.ports()) port->RefreshLink();
     s_.management.FollowLinks();
+    s_.lldp.Poll();
     for (uint32_t i = 0; i < progress_.size(); ++i) {
       progress_[i] = s_.node.cycles(i).all.Get();
       cpu_shares_[i].Check(s_.node.config().lcores[i], s_.node.clock().Now(), CpuTimeOn,
@@ -180,6 +184,7 @@ class Loop {
     const Clock::time_point now = Clock::now();
     if (drain_until_ == Clock::time_point::max()) {
       s_.notifier.Stopping(drain_);
+      s_.lldp.Shutdown();
       s_.node.BeginDrain();
       drain_until_ = now + drain_;
     }
@@ -245,6 +250,27 @@ SwitchManagementOptions OptionsOf(SwitchNode& node, const std::string& file) {
   return options;
 }
 
+std::vector<SwitchLldp::PortFacts> LldpPortsOf(const SwitchNode& node,
+                                               const SwitchManagement& management) {
+  const SwitchConfig& config = node.config();
+  const auto mac_of = [&](uint32_t p) {
+    return config.ports[p].mac.value_or(node.ports()[p]->mac());
+  };
+  std::vector<SwitchLldp::PortFacts> ports;
+  for (uint32_t p = 0; p < config.ports.size(); ++p) {
+    if (node.lldp_tap(p) == nullptr) continue;
+    const DpdkPort& port = *node.ports()[p];
+    ports.push_back(
+        {.number = p,
+         .name = port.name(),
+         .source = mac_of(p),
+         .own = SwitchLldpFactsOf(config, node.the_switch().params(), p, mac_of(0), port.driver()),
+         .tap = node.lldp_tap(p),
+         .link_up = [&port, &management, p] { return port.link().up && management.port_up(p); }});
+  }
+  return ports;
+}
+
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
 int Fail(Logger& log, std::string_view component, const absl::Status& status) {
@@ -265,6 +291,10 @@ int RunSwitch(const SwitchConfig& config, const std::string& file, double drain_
   auto management = SwitchManagement::Create(&(*node)->mailbox(), &(*node)->the_switch(), &log,
                                              OptionsOf(**node, file));
   if (!management.ok()) return Fail(log, "management", management.status());
+  SwitchLldp lldp(
+      &(*node)->mailbox(), &(*management)->Events(),
+      [clock = &(*node)->clock()] { return clock->Now(); }, LldpPortsOf(**node, **management));
+  (*management)->SetLldp(&lldp);
   SwitchObserver observer(&(*node)->mailbox(), &(*node)->the_switch(), management->get(),
                           config.lcores[0].cpu, (*node)->clock().cycles_per_second());
   std::vector<std::string> names;
@@ -289,6 +319,7 @@ int RunSwitch(const SwitchConfig& config, const std::string& file, double drain_
   notifier.Ready(observer.StatusLine());
   const Parts parts{.node = **node,
                     .management = **management,
+                    .lldp = lldp,
                     .observer = observer,
                     .notifier = notifier,
                     .log = log,

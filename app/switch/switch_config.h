@@ -120,6 +120,7 @@ struct SwitchPortConfig {
   OnOff llr = OnOff::kOff;            // docs/link.md
   OnOff cbfc = OnOff::kOff;           // docs/link.md
   uint16_t link_ether_type = 0xfe50;  // of shims and link frames
+  OnOff lldp = OnOff::kOff;           // docs/lldp.md
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;
   OnOff decrements_hops = OnOff::kOn;

@@ -195,6 +195,9 @@ constexpr ConfigField<SwitchPortConfig> kPort[] = {
     Key<&SwitchPortConfig::link_ether_type>(
         "link_ether_type", "", Hex(0x0600, 0xffff),
         "EtherType of link frames and of the shim of numbered frames; the same at both ends."),
+    Key<&SwitchPortConfig::lldp>("lldp", "", {},
+                                 "LLDP and DCBX with the neighbour (lldp.md): both learn who the "
+                                 "other is, and settings that differ are reported."),
     Key<&SwitchPortConfig::strict_vlans>("strict_vlans", "", {},
                                          "Frames of other VLANs than these are dropped."),
     Key<&SwitchPortConfig::vlans>("vlans", "", Between(0, 4094),

@@ -96,6 +96,11 @@ bool Do(switch_request::Impair& impair, fabric::Switch& the_switch, Time) {
   return impair.done == impair.parts.size();
 }
 
+bool Do(switch_request::SendFrame& send, fabric::Switch& the_switch, Time now) {
+  the_switch.SendOwn(send.port, send.bytes, now);
+  return true;
+}
+
 bool Do(switch_request::SetDown& set, fabric::Switch& the_switch, Time) {
   if (the_switch.port(set.port).is_down() != set.down) the_switch.SetDown(set.port, set.down);
   return true;

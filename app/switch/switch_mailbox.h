@@ -85,6 +85,11 @@ struct Impair {
   std::vector<Part> parts;
   size_t done = 0;  // parts done; used by the lcore
 };
+// Sends a frame of the switch's own.
+struct SendFrame {
+  uint16_t port = 0;
+  std::vector<uint8_t> bytes;
+};
 struct SetDown {
   uint16_t port = 0;
   bool down = false;
@@ -95,7 +100,7 @@ struct SetDown {
 using SwitchRequest =
     std::variant<switch_request::State, switch_request::ResetHighWater, switch_request::Addresses,
                  switch_request::AddAddress, switch_request::RemoveAddress, switch_request::Flush,
-                 switch_request::Impair, switch_request::SetDown>;
+                 switch_request::Impair, switch_request::SendFrame, switch_request::SetDown>;
 
 // A submitted request, owned by the lcore until it is done.
 class SwitchTicket {

@@ -248,6 +248,8 @@ std::vector<LinkView> SwitchManagement::Links() {
   return links;
 }
 
+LldpView SwitchManagement::Lldp() { return lldp_ != nullptr ? lldp_->View() : LldpView{}; }
+
 Question<absl::Status> SwitchManagement::ResetHighWater() {
   return Change(switch_request::ResetHighWater{});
 }

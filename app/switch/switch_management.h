@@ -18,6 +18,7 @@
 #include "fabric/switch.h"
 #include "memif/device.h"
 #include "mgmt/switch_view.h"
+#include "switch/switch_lldp.h"
 #include "switch/switch_mailbox.h"
 
 namespace suede {
@@ -88,7 +89,11 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
   }
   std::vector<CounterSetView> Counters(CounterScope scope) override;
   std::vector<LinkView> Links() override;
-  LldpView Lldp() override { return {}; }
+  LldpView Lldp() override;
+  // Sets the LLDP agents of the ports, which must outlive this. To be called before metrics are
+  // made.
+  void SetLldp(const SwitchLldp* lldp) { lldp_ = lldp; }
+  const SwitchLldp* lldp() const { return lldp_; }
   absl::StatusOr<AdminQuestion> SetPortAdmin(std::string_view port, bool up) override;
 
   // SwitchView.
@@ -141,6 +146,7 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
   const SwitchManagementOptions options_;
   EventLog events_;
   std::vector<Port> ports_;
+  const SwitchLldp* lldp_ = nullptr;
 };
 
 }  // namespace suede

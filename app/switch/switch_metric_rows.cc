@@ -3,6 +3,7 @@
 
 #include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
+#include "daemon/lldp_metrics.h"
 #include "daemon/memif_reports.h"
 #include "daemon/process_metrics.h"
 
@@ -34,7 +35,7 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
        "Max of them since the start or queues.reset"},
   };
   return Joined({FabricMetricRows("switch_", "port"), LinkMetricRows("switch_"),
-                 MemifMetricRows("switch_"), own});
+                 LldpMetricRows("switch_"), MemifMetricRows("switch_"), own});
 }
 
 std::vector<MetricRow> SwitchMetricRows() {

@@ -88,6 +88,8 @@ absl::Status SwitchNode::Build() {
     switch_->port(p).in().Set(ImpairmentOf(port.impair_in));
     switch_->port(p).out().Set(ImpairmentOf(port.impair_out));
     switch_->SetDown(p, true);  // until its link is up
+    lldp_taps_.push_back(port.lldp == OnOff::kOn ? std::make_unique<fabric::LldpTap>() : nullptr);
+    switch_->port(p).SetLldp(lldp_taps_.back().get());
     Port* const device = &ports_[p]->pair();
     if (port.lcore == 0) {
       switching_->AddPort(device, nullptr);

@@ -42,6 +42,8 @@ class SwitchNode {
   // Only counters and parameters may be read; the rest belongs to the switching lcore.
   const fabric::Switch& the_switch() const { return *switch_; }
   SwitchMailbox& mailbox() { return mailbox_; }
+  // Returns the received LLDP frames of a port; null: it has lldp: off.
+  fabric::LldpTap* lldp_tap(uint32_t port) const { return lldp_taps_[port].get(); }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
   // Returns the tap of frames that are dropped on a port; null: there is none of that name.
   TappedPort* dropped_frames(std::string_view port);
@@ -75,6 +77,7 @@ class SwitchNode {
   std::unique_ptr<fabric::Switch> switch_;
   std::deque<TapGroup> drop_taps_;  // of each port
   SwitchMailbox mailbox_;
+  std::vector<std::unique_ptr<fabric::LldpTap>> lldp_taps_;  // of each port
   std::vector<std::unique_ptr<SwitchRings>> rings_;
   std::unique_ptr<SwitchingLcore> switching_;
   std::vector<std::unique_ptr<DeviceLcore>> others_;  // SwitchConfig::lcores from the second on

@@ -7,6 +7,7 @@
 #include "daemon/drop_event.h"
 #include "daemon/fabric_metrics.h"
 #include "daemon/link_metrics.h"
+#include "daemon/lldp_metrics.h"
 #include "daemon/memif_reports.h"
 #include "switch/address_text.h"
 #include "switch/switch_metric_rows.h"
@@ -52,6 +53,11 @@ void SwitchObserver::AddPort(uint32_t port) {
   if (const LinkEnd* const end = switch_->port(port).link(); end != nullptr) {
     AddLinkMetrics(page_, "switch_", labels, end->counters(),
                    switch_->port(port).credit() != nullptr);
+  }
+  // Only ports with lldp: on have these series.
+  const SwitchLldp* const lldp = management_->lldp();
+  if (const LldpCounters* own = lldp != nullptr ? lldp->counters(port) : nullptr; own != nullptr) {
+    AddLldpMetrics(page_, "switch_", labels, *own);
   }
   if (memif::Device* const memif = management_->memif(port); memif != nullptr) {
     AddMemifMetrics(page_, "switch_", labels, memif);

@@ -208,6 +208,9 @@ void Switch::OnFrame(uint32_t number, Frame* frame, Time now) {
   }
   if (receivers_[number] != nullptr) [[unlikely]]
     CountAny(number, frame);
+  if (view.error == ViewError::kLinkLocal && port.lldp_ != nullptr) [[unlikely]] {
+    if (TakeLldp(port, frame, now)) return;
+  }
   if (!port.Check(view)) [[unlikely]]
     return Drop(port, SwitchPort::FaultOf(view.error), frame);
   Forward(number, frame, view, now);

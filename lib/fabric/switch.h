@@ -54,6 +54,9 @@ class Switch {
   // The ports for which frames were queued since the last ClearTouched.
   std::span<const uint16_t> touched() const { return touched_; }
   void ClearTouched();
+  // Sends a frame of the switch's own by a port, in the class of untagged frames without a DSCP.
+  // Returns false if the port is down or there is no room. For switches without levels.
+  bool SendOwn(uint32_t port, std::span<const uint8_t> bytes, Time now);
   // Publishes the gauges of credit. To be called about each millisecond.
   void ShowCredit();
 
@@ -140,6 +143,7 @@ class Switch {
     FreeCredit(frame);
     ended_.push_back(frame);
   }
+  bool TakeLldp(SwitchPort& port, Frame* frame, Time now);
   void Drop(SwitchPort& port, SwitchPortCounter reason, Frame* frame) {
     port.CountDrop(reason, *frame);
     End(frame);

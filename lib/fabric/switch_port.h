@@ -10,6 +10,7 @@
 
 #include "fabric/impairment.h"
 #include "fabric/link_port.h"
+#include "fabric/lldp_tap.h"
 #include "fabric/output.h"
 #include "fabric/params.h"
 #include "fabric/pfc.h"
@@ -61,6 +62,8 @@ class SwitchPort {
   // With kMesh: frames for the port pass its queues by where they are empty. `bypass` outlives this
   // object.
   void SetBypass(Bypass* bypass) { bypass_ = bypass; }
+  // Received LLDP frames go to `tap`, which outlives this object. To be called before frames come.
+  void SetLldp(LldpTap* tap) { lldp_ = tap; }
   // Port isolation: no frame of this port is forwarded to `out` while `blocked` is set.
   void SetBlocked(uint32_t out, bool blocked);
 
@@ -105,6 +108,7 @@ class SwitchPort {
   DropNote without_hops_;
   TapPoint drop_tap_;
   Bypass* bypass_ = nullptr;  // null: none
+  LldpTap* lldp_ = nullptr;   // null: LLDP frames are dropped
   bool down_ = false;
   bool refused_ = false;
   bool touched_ = false;

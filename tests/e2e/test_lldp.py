@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LLDP between endpoints, and with lldpd (docs/lldp.md)."""
+"""LLDP between endpoints, with a suede-switch and with lldpd (docs/lldp.md)."""
 
 import contextlib
 import json
@@ -13,7 +13,10 @@ import pytest
 
 import e2e
 import links
+import switched
 from client import Packets
+from test_cbfc import credit_and_retry, wait_for_credit
+from test_llr import links_of, total, wait_for_sessions
 from test_metrics import scrape
 from test_packets import TAP, may_tap, tap_pair  # noqa: F401
 
@@ -133,6 +136,94 @@ def test_each_difference_of_endpoints_is_named():
         assert "lldp_differs port=p0 what=max_frame_bytes own=\"2168\" theirs=\"2118\"" in left.stderr()
 
 
+def lossless(*classes):
+    return [{"class": one, "lossless": "on"} for one in classes]
+
+
+def test_switch_and_endpoint_compare_their_ports():
+    def switch(config):
+        with_lldp(config)
+        config["ports"][0].update({"mtu_bytes": 2200, "pfc": "on"})
+        config["ports"][1].update({"cbfc": "on"})
+        config["classes"] = {"of": lossless(1, 3)}
+
+    with switched.fabric(2, switch=switch, endpoint=with_lldp) as (_, the_switch, daemon):
+        wait_for_neighbours(the_switch, daemon, count=2)
+        of = {row["port"]: row for row in neighbours(the_switch)}
+        assert sorted(of) == ["s0", "s1"] and {row["system"] for row in of.values()} == {daemon.name}
+        port = of["s0"]["port_id"]
+        far = next(row for row in neighbours(daemon) if row["port"] == port)
+        assert (far["system"], far["port_id"], far["pfc_classes"], far["max_frame_bytes"]) == (
+            the_switch.name, "s0", "1,3", 2218)
+        assert far["system_description"].startswith("suede-switch ")
+        own = differences(the_switch, "s0")
+        assert own["pfc_classes"] == ("1,3", "none") and own["max_frame_bytes"][0] == "2218"
+        assert "cbfc" not in own
+        theirs = differences(daemon, port)
+        assert theirs["pfc_classes"] == ("none", "1,3")
+        assert differences(the_switch, "s1")["cbfc"] == ("on", "off")
+        assert differences(daemon, of["s1"]["port_id"])["cbfc"] == ("off", "on")
+        # Frames are neither forwarded nor dropped as link-local ones.
+        assert the_switch.counters()["rx_drop_link_local_total"] == 0
+        daemon.terminate()
+        e2e.wait_until(lambda: not neighbours(the_switch), e2e.START_S, "the neighbours to go")
+
+
+def test_ports_that_fit_have_no_difference():
+    def switch(config):
+        with_lldp(config)
+        for port in config["ports"]:
+            port.update({"pfc": "on", "mtu_bytes": 2112})
+        # VC v has DSCP 8 * (v + 1), acknowledgements have 48.
+        config["classes"] = {"of": lossless(1, 2, 3, 4, 6)}
+
+    def endpoint(config):
+        with_lldp(config)
+        for port in config["ports"]:
+            port.update({"pfc": "software", "mtu_bytes": 2112})
+
+    with switched.fabric(2, switch=switch, endpoint=endpoint) as (_, the_switch, daemon):
+        wait_for_neighbours(the_switch, daemon, count=2)
+        for daemon_ in (the_switch, daemon):
+            assert [row["differences"] for row in neighbours(daemon_)] == [[], []]
+
+
+def test_priority_of_a_dscp_is_compared():
+    def switch(config):
+        with_lldp(config)
+        config["classes"] = {"dscp": [{"dscp": 8, "class": 5}]}
+
+    with switched.fabric(2, switch=switch, endpoint=with_lldp) as (_, the_switch, daemon):
+        wait_for_neighbours(the_switch, daemon, count=2)
+        assert differences(the_switch, "s0")["application_priority"] == ("dscp 8 priority 5", "dscp 8 priority 1")
+
+
+def test_frames_pass_link_level_retry_and_credit():
+    def change(config):
+        with_lldp(config)
+        credit_and_retry(config)
+
+    with switched.fabric(2, switch=change, endpoint=change) as (_, the_switch, daemon):
+        ends = (the_switch.management, daemon.management)
+        wait_for_credit(*ends)
+        wait_for_sessions(*ends)
+        e2e.wait_until(lambda: all(row["counters"]["lldp_tx_frames_total"] >= 4
+                                   for own in (the_switch, daemon) for row in listed(own)["ports"]),
+                       e2e.START_S, "the frames of the start")
+        wait_for_neighbours(the_switch, daemon, count=2)
+        for own in (the_switch, daemon):
+            assert all(row["llr"] == row["cbfc"] == "on" and not {one["name"] for one in row["differences"]}
+                       & {"llr", "cbfc", "link_ether_type", "class_field"} for row in neighbours(own)), neighbours(own)
+        # The receiver counts each frame on the link VC whose credit the sender has spent.
+        e2e.wait_until(lambda: all(row["held"] == 0 and row["free"] == row["limit"]
+                                   for socket in ends for link in links_of(socket) for row in link["credits"]),
+                       e2e.START_S, "credit given back")
+        of_all = [link for socket in ends for link in links_of(socket)]
+        for name in ("cbfc_rx_exceeded_total", "cbfc_rx_impossible_total", "cbfc_repaired_credits_total"):
+            assert total(of_all, name) == 0, of_all
+        assert total(of_all, "llr_rx_frames_total") >= 4
+
+
 def flood(socket, port, count=3000):
     """Sends LLDP frames through the management packets of a port, as fast as these are taken."""
     sent = 0
@@ -175,6 +266,17 @@ def test_flood_of_ill_formed_frames_harms_no_endpoint():
         check_flood(right, "p0", before, left.name)
         assert left.running() and right.running()
         e2e.suedectl(right, "peers", "ping", "0")
+
+
+def test_flood_of_ill_formed_frames_harms_no_switch():
+    with switched.fabric(2, switch=with_lldp, endpoint=with_lldp) as (directory, the_switch, daemon):
+        wait_for_neighbours(the_switch, daemon, count=2)
+        of = {row["port_id"]: row["port"] for row in neighbours(the_switch)}
+        port = daemon.config["ports"][0]["name"]
+        before = counters(the_switch, of[port])
+        flood(daemon.socket, port)
+        check_flood(the_switch, of[port], before, daemon.name)
+        switched.run_workload(directory, daemon, 2, "all-to-all", "--bytes", 20000, "--iterations", 2)
 
 
 class Lldpd:
