@@ -124,7 +124,7 @@ def test_without_lldp_nothing_is_sent():
 
 
 def test_each_difference_of_endpoints_is_named():
-    with pair(left={"mtu_bytes": 2150, "pfc": "software", "llr": "on", "cbfc": "on"},
+    with pair(left={"mtu_bytes": 2150, "pfc": "software", "bandwidth_gbps": 100, "llr": "on", "cbfc": "on"},
               right={"mtu_bytes": 2100}) as (left, right):
         wait_for_neighbours(left, right)
         # Both have one priority for each DSCP that both use.
@@ -143,7 +143,7 @@ def lossless(*classes):
 def test_switch_and_endpoint_compare_their_ports():
     def switch(config):
         with_lldp(config)
-        config["ports"][0].update({"mtu_bytes": 2200, "pfc": "on"})
+        config["ports"][0].update({"mtu_bytes": 2200, "pfc": "on", "rate_gbps": 100})
         config["ports"][1].update({"cbfc": "on"})
         config["classes"] = {"of": lossless(1, 3)}
 
@@ -173,14 +173,14 @@ def test_ports_that_fit_have_no_difference():
     def switch(config):
         with_lldp(config)
         for port in config["ports"]:
-            port.update({"pfc": "on", "mtu_bytes": 2112})
+            port.update({"pfc": "on", "rate_gbps": 100, "mtu_bytes": 2112})
         # VC v has DSCP 8 * (v + 1), acknowledgements have 48.
         config["classes"] = {"of": lossless(1, 2, 3, 4, 6)}
 
     def endpoint(config):
         with_lldp(config)
         for port in config["ports"]:
-            port.update({"pfc": "software", "mtu_bytes": 2112})
+            port.update({"pfc": "software", "bandwidth_gbps": 100, "mtu_bytes": 2112})
 
     with switched.fabric(2, switch=switch, endpoint=endpoint) as (_, the_switch, daemon):
         wait_for_neighbours(the_switch, daemon, count=2)

@@ -47,7 +47,7 @@ TEST(LldpFactsTest, WithoutPfcNoClassIsPaused) {
 
 TEST(LldpFactsTest, PfcHasTheClassesOfAllFlows) {
   // VC v is in class v, acknowledgements are in class 6.
-  const lldp::Lldpdu facts = FactsWith("pfc: software");
+  const lldp::Lldpdu facts = FactsWith("pfc: software, bandwidth_gbps: 100");
   EXPECT_EQ(facts.pfc->classes, 0x4f);
   using App = lldp::Application;
   EXPECT_EQ(facts.applications,
@@ -78,7 +78,8 @@ TEST(LldpFactsTest, WithoutDscpTheEtherTypeHasOnePriority) {
   EXPECT_EQ(facts.applications->at(0).priority, 0);
   // With several priorities there is no one to state.
   const lldp::Lldpdu tagged =
-      FactsWith("encapsulation: afh1, vlan: {vid: 0}, pfc: software", "", "forwarding_address: 1");
+      FactsWith("encapsulation: afh1, vlan: {vid: 0}, pfc: software, bandwidth_gbps: 100", "",
+                "forwarding_address: 1");
   EXPECT_TRUE(tagged.applications->empty());
   EXPECT_EQ(tagged.pfc->classes, 0x4f);
 }

@@ -21,9 +21,10 @@ constexpr char kConfig[] =
     "version: 1\n"
     "name: left\n"
     "lcores: [{cpu: 1}, {cpu: 3}]\n"
-    "ports: [{name: p0, device: net_memif0, mtu_bytes: 9000},\n"
+    "ports: [{name: p0, device: net_memif0, mtu_bytes: 9000, bandwidth_gbps: 100},\n"
     "        {name: p1, device: net_memif1, mtu_bytes: 9000, encapsulation: udp6},\n"
-    "        {name: p2, device: net_memif2, mtu_bytes: 9000, encapsulation: udp6}]\n"
+    "        {name: p2, device: net_memif2, mtu_bytes: 9000, encapsulation: udp6,\n"
+    "         bandwidth_gbps: 100}]\n"
     "instances: [{xpu: 7, lcore: 1, ordering: unordered,\n"
     "             ports: [{port: p0, ip: 198.18.0.1}, {port: p2, ip: 'fd53::2:0:0:7'}]},\n"
     "            {xpu: 8, instance: 2, lcore: 3, ports: [{port: p1, ip: 'fd53::1:0:0:8'}]}]\n";

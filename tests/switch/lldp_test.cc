@@ -45,7 +45,7 @@ TEST(SwitchLldpFacts, AreThoseOfThePort) {
 TEST(SwitchLldpFacts, PfcHasTheLosslessClassesOfPortsWithPfc) {
   constexpr char kLossless[] =
       "classes: {of: [{class: 1, lossless: on}, {class: 6, lossless: on}]}\n";
-  EXPECT_EQ(FactsWith("pfc: on", kLossless).pfc->classes, 0x42);
+  EXPECT_EQ(FactsWith("pfc: on, rate_gbps: 100", kLossless).pfc->classes, 0x42);
   EXPECT_EQ(FactsWith("pfc: off", kLossless).pfc->classes, 0);
 }
 
