@@ -44,12 +44,15 @@ lldp::Pfc PfcOf(const PortConfig& port, const std::vector<Flow>& flows) {
 // Returns the priority of each DSCP, or of the EtherType; without those that have several.
 std::vector<lldp::Application> ApplicationsOf(const PortConfig& port,
                                               const std::vector<Flow>& flows) {
-  const bool has_dscp = TraitsOf(port.encapsulation).class_bits != 0;
+  const uint8_t class_bits = TraitsOf(port.encapsulation).class_bits;
+  const bool has_dscp = class_bits != 0;
   const uint8_t selector = has_dscp ? lldp::Application::kDscp : lldp::Application::kEtherType;
   std::map<uint16_t, std::optional<uint8_t>> priorities;
   for (const Flow& flow : flows) {
-    const uint16_t protocol =
-        has_dscp ? flow.traffic.dscp : EtherTypeOf(port.encapsulation, port.ether_type);
+    // A header with three bits has the upper ones.
+    const int dscp = class_bits == 3 ? flow.traffic.dscp & ~7 : flow.traffic.dscp;
+    const auto protocol =
+        static_cast<uint16_t>(has_dscp ? dscp : EtherTypeOf(port.encapsulation, port.ether_type));
     const auto [at, is_new] = priorities.emplace(protocol, flow.priority);
     if (!is_new && at->second != flow.priority) at->second = std::nullopt;
   }

@@ -70,6 +70,16 @@ TEST(LldpFactsTest, LinkOptionsAreThoseOfHello) {
   EXPECT_EQ(facts.link->link_vc_of, (std::array<uint8_t, 5>{0, 1, 2, 3, 6}));
 }
 
+TEST(LldpFactsTest, HeadersWithThreeBitsHaveDscpsInStepsOfEight) {
+  const lldp::Lldpdu facts = FactsWith(
+      "encapsulation: esun, ether_type: 0x88b6",
+      "classes: {vc: [{dscp: 10}, {dscp: 18}, {dscp: 26}, {dscp: 34}], ack: {dscp: 48}}\n",
+      "forwarding_address: 1");
+  std::vector<uint16_t> dscps;
+  for (const lldp::Application& one : *facts.applications) dscps.push_back(one.protocol);
+  EXPECT_EQ(dscps, (std::vector<uint16_t>{8, 16, 24, 32, 48}));
+}
+
 TEST(LldpFactsTest, WithoutDscpTheEtherTypeHasOnePriority) {
   using App = lldp::Application;
   const lldp::Lldpdu facts = FactsWith("encapsulation: afh1", "", "forwarding_address: 1");
