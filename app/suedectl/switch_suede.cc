@@ -27,8 +27,7 @@ bool ByEsun(const SwitchNeeds& needs) {
 std::string Forwarding(const SwitchNeeds& needs) {
   if (ByAfh2(needs)) return "afh2";
   if (!ByEsun(needs)) return "mac";
-  return StrCat("esun\nesun_ether_type: ",
-                FormatEtherType(needs.ports.front().config->ether_type));
+  return StrCat("esun\nesun_ether_type: ", FormatEtherType(needs.ports.front().config->ether_type));
 }
 
 // Returns the device of a port, which is an interface of the kernel.

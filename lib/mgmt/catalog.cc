@@ -196,11 +196,10 @@ std::span<const Method> SwitchRpcMethods() { return kSwitchRpcMethods; }
 
 const Catalog& EndpointCatalog() {
   static const Catalog catalog{
-      RpcMethods(),     DaemonMethods(),     EndpointMethods(), LogMethods(),
-      CounterMethods(), ConnectionMethods(), CaptureMethods(),  EventMethods(),
-      AdminMethods(),   KeyMethods(),        PeerMethods(),     PlaneMethods(),
-      ConfigMethods(),  RegisterMethods(),   LinkMethods(),     LldpMethods(),
-      RecordMethods()};
+      RpcMethods(),        DaemonMethods(),  EndpointMethods(), LogMethods(),      CounterMethods(),
+      ConnectionMethods(), CaptureMethods(), EventMethods(),    AdminMethods(),    KeyMethods(),
+      PeerMethods(),       PlaneMethods(),   ConfigMethods(),   RegisterMethods(), LinkMethods(),
+      LldpMethods(),       RecordMethods()};
   return catalog;
 }
 

@@ -144,12 +144,12 @@ class AnswersTest : public testing::Test {
 
 TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
   for (const char* method :
-       {"rpc.describe",      "version",        "config.get",     "instances.list",
-        "ports.list",        "peers.list",     "clients.list",   "log.get_level",
-        "counters.get",      "counters.delta", "counters.delta", "connections.list",
-        "links.list",        "capture.list",   "events.list",    "queues.list",
-        "planes.list",       "planes.peers",   "reg.list",       "sessions.list",
-        "windows.list",      "keys.list",      "keys.rotate",    "keys.reload",
+       {"rpc.describe",       "version",        "config.get",     "instances.list",
+        "ports.list",         "peers.list",     "clients.list",   "log.get_level",
+        "counters.get",       "counters.delta", "counters.delta", "connections.list",
+        "links.list",         "capture.list",   "events.list",    "queues.list",
+        "planes.list",        "planes.peers",   "reg.list",       "sessions.list",
+        "windows.list",       "keys.list",      "keys.rotate",    "keys.reload",
         "ports.capabilities", "lldp.list"}) {
     Call(method);
   }
