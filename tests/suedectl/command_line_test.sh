@@ -73,7 +73,7 @@ completes 'get delta' counters ''
 completes '--nonzero_only' counters get --n
 completes 'total' counters get --scope to
 completes 'warning' log set_level w
-completes 'list set_admin hint' --endpoint left ports ''
+completes 'list capabilities set_admin hint' --endpoint left ports ''
 completes 'events' watch ''
 completes 'peer_plane_up peer_plane_down peer_fence peer_unreachable peer_reachable peer_reset' watch events --kind peer_
 completes '--peers' top --p
