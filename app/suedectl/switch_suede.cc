@@ -48,7 +48,9 @@ std::string Ports(const SwitchNeeds& needs) {
               "\n    mtu_bytes: ", needs.mtu_bytes, "\n    strict_vlans: on\n    vlans: [",
               port.tagged ? port.vlan : 0, "]\n");
     if (port.hairpins) StrAppend(&lines, "    hairpin: on\n");
-    if (port.headroom_bytes != 0) StrAppend(&lines, "    pfc: on\n");
+    if (port.headroom_bytes != 0) {
+      StrAppend(&lines, "    pfc: on\n    rate_gbps: ", port.rate_bps / 1'000'000'000, "\n");
+    }
     if (port.config->llr == OnOff::kOn) StrAppend(&lines, "    llr: on\n");
     if (port.config->cbfc == OnOff::kOn) StrAppend(&lines, "    cbfc: on\n");
   }

@@ -178,7 +178,7 @@ def test_suede_switch_takes_its_configuration(directory, encap, tagged):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("port", [{"pfc": "software"}, {"llr": "on", "cbfc": "on"}, {"trimmed_dscp": 60}],
+@pytest.mark.parametrize("port", [{"pfc": "software", "bandwidth_gbps": 100}, {"llr": "on", "cbfc": "on"}, {"trimmed_dscp": 60}],
                          ids=["lossless", "links", "trimmed"])
 def test_suede_switch_has_the_settings_of_ports(directory, port):
     configs = [config_of(directory, side, "net_null0", "udp4", False) for side in ("left", "right")]
@@ -192,6 +192,7 @@ def test_suede_switch_has_the_settings_of_ports(directory, port):
     assert done.returncode == 0, done.stderr
     if "pfc" in port:
         assert done.stdout.count("lossless: on") == 5 and done.stdout.count("pfc: on") == 2
+        assert done.stdout.count("rate_gbps: 100\n") == 2
     if "llr" in port:
         assert done.stdout.count("llr: on") == 2 and done.stdout.count("cbfc: on") == 2
     if "trimmed_dscp" in port:
