@@ -370,7 +370,8 @@ def test_client_that_takes_pages_of_its_segment_away(hostile_client):
             faults = lcore_faults(left) - before
         connections, punched, served = (sum(each[name] for each in counts)
                                         for name in ("connections", "punched", "holed_served"))
-        assert connections > 2 and punched == 0 and served == 0 and faults < 100, (counts, faults)
+        # Each segment is new to the lcore once, page by page; pages brought back are as many as the acts.
+        assert connections > 2 and punched == 0 and served == 0 and faults < 100 * connections, (counts, faults)
         assert left.counters()["clients_punched_total"] == 0
         assert left.terminate() == 0 and right.terminate() == 0
 
