@@ -6,6 +6,7 @@ Made from docs/sealing.md, docs/wire-format.md and docs/control-pdus.md alone, w
 """
 
 import ipaddress
+import itertools
 import json
 import struct
 import sys
@@ -19,6 +20,8 @@ KEY_BYTES = {"aes128gcm": 16, "aes256gcm": 32}
 CIPHER_NUMBER = {"aes128gcm": 1, "aes256gcm": 2}
 SECRETS = [bytes(range(32)), bytes.fromhex("1f0e" * 16), bytes(255 - 7 * i for i in range(32))]
 ENCAPS = ("udp4", "udp6", "afh1", "afh1s", "afh2", "afh2c")
+LATER = ("esun",)    # behind all others, whose vectors stay
+ESUN_TYPE = 0x9e5a  # ESUN has no usual EtherType
 
 
 def extract(secret):
@@ -124,6 +127,8 @@ def frame(v, pdu):
         return ethernet(v, 0x88b5) + pdu
     if encap == "afh1s":
         return ethernet(v, 0x88b6) + struct.pack(">BBBBHH", 0, ds, 64, 1, v["session"], len(pdu)) + pdu
+    if encap == "esun":
+        return ethernet(v, ESUN_TYPE) + struct.pack(">BHB", 1 << 5 | ds >> 5 << 2 | v["ecn"], v["session"], 15 << 4) + pdu
     if encap == "afh2":
         return struct.pack(">BBIBBIH", 0x02, 64, v["dst_fwd"], ds, v["session"], v["src_fwd"], 0x88b5) + pdu
     word = int.from_bytes(pdu[:8], "big")
@@ -178,9 +183,11 @@ def addresses(v, index):
                  sip=net % (1, v["sender"] % 256), dip=net % (2, v["receiver"] % 256))
     else:
         v.update(src_fwd=source, dst_fwd=destination)
-    if v["encap"] in ("udp4", "udp6", "afh1", "afh1s") and index % 2:
+    if v["encap"] == "esun":
+        v["ether_type"] = ESUN_TYPE
+    if v["encap"] in ("udp4", "udp6", "afh1", "afh1s", "esun") and index % 2:
         v.update(pcp=index % 8, vid=index % 4095)
-    v["session"] = index % 3 if v["encap"] in ("udp4", "udp6", "afh1s", "afh2") else 0
+    v["session"] = index % 3 if v["encap"] in ("udp4", "udp6", "afh1s", "afh2", "esun") else 0
 
 
 def vector(index, encap, cipher, form, control):
@@ -217,8 +224,8 @@ def vector(index, encap, cipher, form, control):
 
 def vectors():
     index = 0
-    for cipher in KEY_BYTES:
-        for encap in ENCAPS:
+    for encaps in (ENCAPS, LATER):
+        for cipher, encap in itertools.product(KEY_BYTES, encaps):
             for form, control in (("H", True), ("S", False), ("S", False), ("S", False), ("S", True)):
                 yield vector(index, encap, cipher, form, control)
                 index += 1

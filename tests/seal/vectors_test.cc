@@ -89,6 +89,7 @@ SealPath PathOf(const Json& v) {
   Bytes copy = frame;
   FrameRules rules{.encap = *ParseEncap(v["encap"].get<std::string>())};
   if (v.contains("dport")) rules.udp_port = v["dport"].get<uint16_t>();
+  if (v.contains("ether_type")) rules.ether_type = v["ether_type"].get<uint16_t>();
   const ParsedFrame parsed =
       ParseFrame(rules, copy.data(), static_cast<uint32_t>(copy.size()), false);
   EXPECT_EQ(parsed.error, FrameError::kNone);
@@ -199,7 +200,8 @@ TEST_F(SealVectors, Frames) {
       Bytes frame = BytesOf(v, name);
       const ParsedFrame parsed =
           ParseFrame({.encap = *ParseEncap(v["encap"].get<std::string>()),
-                      .udp_port = v.value("dport", kDefaultUdpPort)},
+                      .udp_port = v.value("dport", kDefaultUdpPort),
+                      .ether_type = v.value("ether_type", uint16_t{0})},
                      frame.data(), static_cast<uint32_t>(frame.size()), false);
       ASSERT_EQ(parsed.error, FrameError::kNone) << v["encap"] << " " << ToHex(frame);
       EXPECT_EQ(ToHex({parsed.pdu, parsed.pdu_bytes}), v[pdu].get<std::string>());

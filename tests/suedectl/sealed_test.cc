@@ -251,8 +251,11 @@ TEST_F(SealedFrames, HellosOfTheVectors) {
     const std::string keys = keys_;
     const std::string encap = v["encap"];
     const std::string port = std::to_string(v.value("dport", 3333));
-    const Outcome outcome = Decode({"--encap", encap, "--udp_port", port, "--keys", keys},
-                                   v["frame"].get<std::string>());
+    const std::string ether_type = std::to_string(v.value("ether_type", 0x600));
+    std::vector<std::string_view> arguments = {"--encap", encap,    "--udp_port",
+                                               port,      "--keys", keys};
+    if (v.contains("ether_type")) arguments.insert(arguments.end(), {"--ether_type", ether_type});
+    const Outcome outcome = Decode(arguments, v["frame"].get<std::string>());
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const Json object = Json::parse(outcome.out);
     EXPECT_EQ(object["sealed"]["form"], v["form"]);
@@ -266,7 +269,7 @@ TEST_F(SealedFrames, HellosOfTheVectors) {
     EXPECT_EQ(object["sealed"]["identity"], v["sender_identity"]);
     EXPECT_EQ(Encode({}, object.dump()).out, v["plain_frame"].get<std::string>() + "\n");
   }
-  EXPECT_EQ(opened, 12);
+  EXPECT_EQ(opened, 14);
 }
 
 TEST_F(SealedFrames, WrongKeysAreNamed) {
