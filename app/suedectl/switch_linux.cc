@@ -230,12 +230,6 @@ Section Marks(const SwitchNeeds& needs) {
   return section;
 }
 
-Section Absent(std::string_view reason) {
-  Section section;
-  section.unset.emplace_back(reason);
-  return section;
-}
-
 }  // namespace
 
 std::string LinuxHead(const SwitchNeeds& needs, const TargetOptions&) {

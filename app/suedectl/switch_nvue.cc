@@ -208,12 +208,6 @@ Section Hash(const SwitchNeeds& needs) {
   return section;
 }
 
-Section Absent(std::string_view reason) {
-  Section section;
-  section.unset.emplace_back(reason);
-  return section;
-}
-
 }  // namespace
 
 std::string NvueHead(const SwitchNeeds&, const TargetOptions&) {

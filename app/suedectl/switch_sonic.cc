@@ -336,12 +336,6 @@ Section Retry(const SwitchNeeds& needs) {
   return section;
 }
 
-Section Absent(std::string_view reason) {
-  Section section;
-  section.unset.emplace_back(reason);
-  return section;
-}
-
 }  // namespace
 
 Section SonicSection(Need need, const SwitchNeeds& needs, const TargetOptions& options) {

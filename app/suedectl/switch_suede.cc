@@ -125,12 +125,6 @@ std::string Retry(const LlrConfig& llr) {
                 ", max_age_us: ", llr.max_age.count() / 1000, "}\n");
 }
 
-Section Absent(std::string_view reason) {
-  Section section;
-  section.unset.emplace_back(reason);
-  return section;
-}
-
 }  // namespace
 
 std::string SuedeHead(const SwitchNeeds& needs, const TargetOptions&) {

@@ -31,6 +31,13 @@ struct Section {
   std::vector<std::string> unset;  // "REASON; REMEDY" for each part that cannot be set
 };
 
+// Returns the section of a need that the switch cannot meet. `reason`: "REASON; REMEDY".
+inline Section Absent(std::string_view reason) {
+  Section section;
+  section.unset.emplace_back(reason);
+  return section;
+}
+
 struct Target {
   std::string_view name;
   std::string_view sentence;
