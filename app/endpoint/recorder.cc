@@ -194,16 +194,16 @@ void Recorder::AddRows(uint32_t instance) {
 }
 
 // Adds the row of a plane and VC. `values`: those that are not of PathLoad.
-void Recorder::AddPathRow(uint32_t instance, uint32_t plane, uint32_t vc, Values values) {
+void Recorder::AddPathRow(uint32_t instance, const Place& place, Values values) {
   using enum RecordColumn;
   const bool is_per_vc = endpoint_->config().transport.psn_scope == PsnScope::kVc;
   const auto set = [&](RecordColumn column, uint64_t value) {
     values[static_cast<size_t>(column)] = value;
   };
-  if (is_per_vc || vc == Place::kAll) {
-    const uint32_t key = is_per_vc ? vc : 0;
-    const PathLoad& now = instances_[instance]->snapshot.paths[plane][key];
-    const PathLoad& before = instances_[instance]->before.paths[plane][key];
+  if (is_per_vc || place.vc == Place::kAll) {
+    const uint32_t key = is_per_vc ? place.vc : 0;
+    const PathLoad& now = instances_[instance]->snapshot.paths[place.plane][key];
+    const PathLoad& before = instances_[instance]->before.paths[place.plane][key];
     set(kTxPdus, now.tx_pdus - before.tx_pdus);
     set(kTxBytes, now.tx_bytes - before.tx_bytes);
     set(kRetransmissions, now.retransmissions - before.retransmissions);
@@ -214,7 +214,7 @@ void Recorder::AddPathRow(uint32_t instance, uint32_t plane, uint32_t vc, Values
     set(kInflightPdus, now.inflight_pdus);
     set(kInflightBytes, now.inflight_bytes);
   }
-  AddRow(instance, {.plane = plane, .vc = vc}, values);
+  AddRow(instance, place, values);
 }
 
 void Recorder::AddPlaneRows(uint32_t instance, uint32_t plane) {
@@ -226,7 +226,7 @@ void Recorder::AddPlaneRows(uint32_t instance, uint32_t plane) {
       const int64_t before = instances_[instance]->before.paused_ns[plane][vc];
       values[static_cast<size_t>(kPausedUs)] = Micros(now.paused_ns[vc]) - Micros(before);
     }
-    AddPathRow(instance, plane, vc, values);
+    AddPathRow(instance, {.plane = plane, .vc = vc}, values);
   }
   Values values{};
   values[static_cast<size_t>(kWindowOctets)] = now.window_octets;
@@ -234,7 +234,7 @@ void Recorder::AddPlaneRows(uint32_t instance, uint32_t plane) {
   values[static_cast<size_t>(kGrantedOctets)] = now.granted_octets;
   const bool is_per_vc = endpoint_->config().transport.psn_scope == PsnScope::kVc;
   if (is_per_vc) return AddRow(instance, {.plane = plane}, values);
-  AddPathRow(instance, plane, Place::kAll, values);
+  AddPathRow(instance, {.plane = plane}, values);
 }
 
 void Recorder::AddOtherRows(uint32_t instance) {

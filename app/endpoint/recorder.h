@@ -82,7 +82,7 @@ class Recorder {
   void Ask(uint32_t instance);
   void Take(uint32_t instance);
   void AddRows(uint32_t instance);
-  void AddPathRow(uint32_t instance, uint32_t plane, uint32_t vc, Values values);
+  void AddPathRow(uint32_t instance, const Place& place, Values values);
   void AddPlaneRows(uint32_t instance, uint32_t plane);
   void AddOtherRows(uint32_t instance);
   void AddRow(uint32_t instance, const Place& place, const Values& values);
