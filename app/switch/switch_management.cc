@@ -165,7 +165,7 @@ std::vector<SwitchPortView> SwitchManagement::SwitchPorts() {
                    .mac = facts.mac,
                    .lcore = facts.lcore,
                    .admin_up = ports_[p].admin_up,
-                   .link_up = link.up,
+                   .link_up = link.up && ports_[p].IsUsed(),
                    .speed_bps = link.speed_bps,
                    .rate_bps = switch_->params().ports[p].rate_bps,
                    .rx_frames = counters.Get(SwitchPortCounter::kRxFrames),
@@ -197,6 +197,7 @@ absl::StatusOr<SwitchManagement::Ticket> SwitchManagement::PostDown(uint32_t por
       mailbox_->Ask(switch_request::SetDown{.port = static_cast<uint16_t>(port), .down = down});
   if (ticket == nullptr) return Busy();
   own.reported_down = down;
+  own.change = ticket;
   return ticket;
 }
 

@@ -113,16 +113,19 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
   Question<absl::Status> ClearImpairment(const ImpairWhere& where) override;
 
  private:
+  using Ticket = std::shared_ptr<const SwitchTicket>;
   // The port's current or requested settings: only this thread changes them.
   struct Port {
     bool admin_up = true;
     bool link_up = false;
-    bool reported_down = false;  // the last state sent to the switch
+    bool reported_down = false;  // the last state sent to the switch,
+    Ticket change;               // by this request
     fabric::ImpairmentParams in;
     fabric::ImpairmentParams out;
     LinkFollower link;
+    // Returns whether the link is up and the switch uses it: frames that come earlier are dropped.
+    bool IsUsed() const { return link_up && (change == nullptr || change->done()); }
   };
-  using Ticket = std::shared_ptr<const SwitchTicket>;
 
   SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch* the_switch, Logger* logger,
                    SwitchManagementOptions options);

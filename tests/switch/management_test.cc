@@ -215,6 +215,18 @@ TEST_F(SwitchManagementTest, APortThatIsSetDownOrHasNoLinkCarriesNothing) {
   EXPECT_EQ(Call("events.list", R"({"kind":"port_admin"})")["events"].size(), 2u);
 }
 
+TEST_F(SwitchManagementTest, ALinkIsUpOnceTheSwitchUsesIt) {
+  const auto is_up = [this] { return Call("ports.list")["ports"][0]["link_up"].get<bool>(); };
+  links_[0] = false;
+  EXPECT_TRUE(Until([&] { return !management_->link_up(0); }));
+  EXPECT_FALSE(is_up());
+  links_[0] = true;
+  EXPECT_TRUE(Until([&] { return management_->link_up(0); }));
+  EXPECT_FALSE(is_up());  // the lcore does not run yet
+  thread_->Start();
+  EXPECT_TRUE(Until(is_up));
+}
+
 TEST_F(SwitchManagementTest, AnUnknownPortIsNotCaptured) {
   EXPECT_EQ(management_->StartCapture({.port = "p0"}, Fd()).message(),
             "there is no port p0; ports.list names them");
