@@ -28,13 +28,24 @@ void Set(const std::optional<double>& us, Duration& duration) {
   if (us) duration = Duration(std::llround(*us * 1000));
 }
 
-// Calls `visit` with each number that all or one class may have, and its parameter.
+void Set(const std::optional<std::optional<uint32_t>>& field, std::optional<uint8_t>& to) {
+  if (field) to = *field ? std::optional(static_cast<uint8_t>(**field)) : std::nullopt;
+}
+
+void Show(double& shown, const auto& param) { shown = NumberOf(param); }
+void Show(std::optional<uint32_t>& shown, const std::optional<uint8_t>& field) { shown = field; }
+
+// Calls `visit` with each value that all or one class may have, and its parameter.
 void VisitOfClass(auto& numbers, auto& params, const auto& visit) {
   visit(numbers.delay_us, params.delay);
   visit(numbers.loss, params.loss);
   visit(numbers.reorder, params.reorder);
+  visit(numbers.dscp, params.rewrite.dscp);
+  visit(numbers.ecn, params.rewrite.ecn);
+  visit(numbers.pcp, params.rewrite.pcp);
+  visit(numbers.hop_limit, params.rewrite.hop_limit);
 }
-// Calls `visit` with each share or time of a view or a change, and its parameter.
+// Calls `visit` with each share, time or field of a view or a change, and its parameter.
 void VisitAll(auto& numbers, auto& params, const auto& visit) {
   VisitOfClass(numbers, params, visit);
   visit(numbers.jitter_us, params.jitter);
@@ -47,8 +58,8 @@ void VisitAll(auto& numbers, auto& params, const auto& visit) {
   visit(numbers.flip, params.flip);
 }
 
-constexpr auto kShow = [](double& shown, const auto& param) { shown = NumberOf(param); };
-constexpr auto kSet = [](const std::optional<double>& number, auto& param) { Set(number, param); };
+constexpr auto kShow = [](auto& shown, const auto& param) { Show(shown, param); };
+constexpr auto kSet = [](const auto& number, auto& param) { Set(number, param); };
 
 }  // namespace
 
@@ -57,7 +68,8 @@ ImpairView ToView(const fabric::ImpairmentParams& params, bool by_mac) {
       .impaired = !params.is_clean(),
       .rate_gbps = static_cast<double>(params.rate_bps) / 1e9,
       .longest_bytes = params.max_bytes == UINT32_MAX ? 0 : static_cast<double>(params.max_bytes),
-      .down = params.down};
+      .down = params.down,
+      .strip_tag = params.strip_tag};
   VisitAll(view, params, kShow);
   for (uint32_t c = 0; c < fabric::kClasses; ++c) {
     const auto& own = params.of_class[c];
@@ -99,6 +111,7 @@ absl::Status Apply(const ImpairChange& change, fabric::ImpairmentParams* params)
     params->max_bytes = bytes == 0 ? UINT32_MAX : bytes;
   }
   if (change.down) params->down = *change.down;
+  if (change.strip_tag) params->strip_tag = *change.strip_tag;
   if (change.hole_classes) {
     params->hole_classes = 0;
     for (const uint32_t c : *change.hole_classes) {

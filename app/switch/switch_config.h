@@ -104,6 +104,12 @@ struct SwitchImpairConfig {
   OnOff down = OnOff::kOff;
   std::vector<uint32_t> hole_classes;
   std::vector<std::string> hole_destinations;
+  // Values that frames get; nullopt: their own.
+  std::optional<uint8_t> dscp;
+  std::optional<uint8_t> ecn;
+  std::optional<uint8_t> pcp;
+  std::optional<uint8_t> hop_limit;
+  OnOff strip_tag = OnOff::kOff;
 };
 
 struct SwitchPortConfig {
@@ -132,10 +138,13 @@ struct SwitchPortConfig {
 
 // Ports that share the flows to an address.
 struct SwitchGroupConfig {
+  enum class Hash : uint8_t { kFlow, kAddresses };
   std::string name;
   std::vector<std::string> ports;
+  Hash hash = Hash::kFlow;
   std::vector<uint16_t> port_numbers;  // not a key
 };
+std::span<const std::string_view> NamesOf(SwitchGroupConfig::Hash);
 
 // A configured entry of the forwarding table.
 struct SwitchAddressConfig {

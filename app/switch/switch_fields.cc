@@ -21,6 +21,7 @@ constexpr ValueLimits kGbps = Between(0, 3200);
 
 constexpr std::string_view kForwardings[] = {"mac", "afh1", "afh2", "ip", "esun"};
 constexpr std::string_view kUnknowns[] = {"flood", "drop"};
+constexpr std::string_view kHashes[] = {"flow", "addresses"};
 
 constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
     Key<&SwitchRoot::version>("version", "", Between(1, 1), "Version of the file's format.",
@@ -162,6 +163,16 @@ constexpr ConfigField<SwitchImpairConfig> kImpair[] = {
     Key<&SwitchImpairConfig::hole_destinations>(
         "hole_destinations", "", {.min = 1, .max = 32},
         "MAC addresses or forwarding addresses whose frames disappear."),
+    Key<&SwitchImpairConfig::dscp>("dscp", "", Between(0, 63),
+                                   "DSCP that frames get; of ESUN its upper three bits, as CoS.",
+                                   kNoDefault),
+    Key<&SwitchImpairConfig::ecn>("ecn", "", Between(0, 3), "ECN that frames get.", kNoDefault),
+    Key<&SwitchImpairConfig::pcp>("pcp", "", Between(0, 7), "PCP that tagged frames get.",
+                                  kNoDefault),
+    Key<&SwitchImpairConfig::hop_limit>("hop_limit", "", Between(0, 255),
+                                        "Hop limit that frames get; of ESUN 15 at most.",
+                                        kNoDefault),
+    Key<&SwitchImpairConfig::strip_tag>("strip_tag", "", {}, "Frames lose their VLAN tag."),
 };
 
 constexpr ConfigField<SwitchPortConfig> kPort[] = {
@@ -212,6 +223,9 @@ constexpr ConfigField<SwitchGroupConfig> kGroup[] = {
     Key<&SwitchGroupConfig::name>("name", "", Name(32), "Name of the group, which no port has.",
                                   kRequired),
     Key<&SwitchGroupConfig::ports>("ports", "", {}, "Names of its ports, 1 to 64.", kRequired),
+    Key<&SwitchGroupConfig::hash>("hash", "", {},
+                                  "Fields that select the port: addresses and entropy, or "
+                                  "addresses alone."),
 };
 
 constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
@@ -232,6 +246,7 @@ constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
 
 std::span<const std::string_view> NamesOf(SwitchRoot::Forwarding) { return kForwardings; }
 std::span<const std::string_view> NamesOf(SwitchRoot::Unknown) { return kUnknowns; }
+std::span<const std::string_view> NamesOf(SwitchGroupConfig::Hash) { return kHashes; }
 
 SUEDE_CONFIG_SECTION(SwitchRoot, kSwitchRoot)
 SUEDE_CONFIG_SECTION(SwitchTable, kTable)

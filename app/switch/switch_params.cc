@@ -95,7 +95,10 @@ fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
                               .cell_bytes = config.buffer.cell_bytes,
                               .classes = ClassesOf(config),
                               .seed = config.root.seed};
-  for (const SwitchGroupConfig& group : config.groups) params.groups.push_back(group.port_numbers);
+  for (const SwitchGroupConfig& group : config.groups) {
+    params.groups.push_back({.ports = group.port_numbers,
+                             .by_addresses = group.hash == SwitchGroupConfig::Hash::kAddresses});
+  }
   for (const SwitchClassConfig& one : config.of_class) {
     params.of_class[one.traffic_class] = ClassOf(config, one);
   }
@@ -126,7 +129,12 @@ fabric::ImpairmentParams ImpairmentOf(const SwitchImpairConfig& config) {
                                   .duplicate = ChanceOf(config.duplicate.value),
                                   .bad_fcs = ChanceOf(config.bad_fcs.value),
                                   .flip = ChanceOf(config.flip.value),
-                                  .down = config.down == OnOff::kOn};
+                                  .down = config.down == OnOff::kOn,
+                                  .rewrite = {.dscp = config.dscp,
+                                              .ecn = config.ecn,
+                                              .pcp = config.pcp,
+                                              .hop_limit = config.hop_limit},
+                                  .strip_tag = config.strip_tag == OnOff::kOn};
   if (config.longest_bytes != 0) params.max_bytes = config.longest_bytes;
   for (const uint32_t one : config.hole_classes) {
     params.hole_classes |= static_cast<fabric::ClassMask>(1u << one);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/frame_view.h"
 
+#include <algorithm>
+
 #include "fabric/random.h"
 #include "wire/encap/esun.h"
 #include "wire/udp.h"
@@ -102,6 +104,49 @@ ViewError ViewEsun(FrameView& view, const uint8_t* frame, uint32_t bytes, uint32
   view.network = NetworkHeader::kEsun;
   return esun::RevisionOf(frame + at) == esun::kRevision ? ViewError::kNone : ViewError::kRevision;
 }
+
+// Returns a word of the addresses of a flow.
+uint64_t AddressWord(const FrameView& view, const uint8_t* frame) {
+  const uint8_t* const header = frame + view.network_at;
+  uint64_t word = 0;
+  switch (view.network) {
+    case NetworkHeader::kIpv4:
+      return Mix(LoadBe64(header + 12));
+    case NetworkHeader::kIpv6:
+      for (uint32_t at = 8; at < kIpv6Bytes; at += 8) word = Mix(word ^ LoadBe64(header + at));
+      return word;
+    default:
+      return Mix(Mix(view.destination) ^ view.source);
+  }
+}
+
+// Returns UDP ports, entropy or a valid flow label; 0 if the frame has none.
+uint64_t EntropyOf(const FrameView& view, const uint8_t* frame, uint32_t bytes) {
+  const uint8_t* const header = frame + view.network_at;
+  const auto ports = [&](uint32_t ip_bytes) {
+    return bytes >= view.network_at + ip_bytes + 4 ? LoadBe32(header + ip_bytes) : 0;
+  };
+  switch (view.network) {
+    case NetworkHeader::kIpv4: {
+      const bool is_udp = header[0] == kIpv4Start && header[9] == kProtocolUdp &&
+                          (LoadBe16(header + 6) & kIpv4Fragment) == 0;
+      return is_udp ? ports(kIpv4Bytes) : 0;
+    }
+    case NetworkHeader::kIpv6:
+      return header[6] == kProtocolUdp ? ports(kIpv6Bytes) : 0;
+    case NetworkHeader::kShim:
+      return LoadBe16(header + kShimEntropy);
+    case NetworkHeader::kAfh2:
+      return view.has_hop_limit(frame) ? frame[kAfh2Entropy] : 0;
+    case NetworkHeader::kEsun:
+      return esun::LabelOf(header);
+    case NetworkHeader::kNone:
+      break;
+  }
+  return 0;
+}
+
+uint32_t HashOf(uint64_t word) { return static_cast<uint32_t>(Mix(word) >> 32); }
 
 uint32_t HopLimitAt(const FrameView& view) {
   switch (view.network) {
@@ -213,54 +258,35 @@ uint8_t FrameView::hop_limit(const uint8_t* frame) const {
 }
 
 void FrameView::DecrementHopLimit(uint8_t* frame) const {
+  if (network == NetworkHeader::kAfh2) [[likely]] {
+    --frame[kAfh2HopCount];
+  } else {
+    set_hop_limit(frame, static_cast<uint8_t>(hop_limit(frame) - 1));
+  }
+}
+
+void FrameView::set_hop_limit(uint8_t* frame, uint8_t value) const {
   if (network == NetworkHeader::kEsun) {
-    uint8_t* const header = frame + network_at;
-    return esun::SetTtl(header, static_cast<uint8_t>(esun::TtlOf(header) - 1));
+    return esun::SetTtl(frame + network_at, std::min(value, esun::kMaxTtl));
   }
   uint8_t* const at = frame + HopLimitAt(*this);
-  if (network != NetworkHeader::kIpv4) {
-    --*at;
-    return;
-  }
   const uint16_t before = LoadBe16(at);
-  --*at;
+  *at = value;
+  if (network != NetworkHeader::kIpv4) return;
   UpdateChecksum(frame + network_at + kIpv4Checksum, before, LoadBe16(at));
 }
 
+void FrameView::set_pcp(uint8_t* frame, uint8_t value) const {
+  uint8_t& at = frame[kEthernetBytes];
+  at = static_cast<uint8_t>((at & 0x1f) | value << 5);
+}
+
 uint32_t FrameView::FlowHash(const uint8_t* frame, uint32_t bytes) const {
-  const uint8_t* const header = frame + network_at;
-  const auto ports = [&](uint32_t ip_bytes) {
-    return bytes >= network_at + ip_bytes + 4 ? uint64_t{LoadBe32(header + ip_bytes)} : 0;
-  };
-  uint64_t word = 0;
-  switch (network) {
-    case NetworkHeader::kIpv4:
-      word = Mix(LoadBe64(header + 12));
-      if (header[0] == kIpv4Start && header[9] == kProtocolUdp &&
-          (LoadBe16(header + 6) & kIpv4Fragment) == 0) {
-        word ^= ports(kIpv4Bytes);
-      }
-      break;
-    case NetworkHeader::kIpv6:
-      for (uint32_t at = 8; at < kIpv6Bytes; at += 8) word = Mix(word ^ LoadBe64(header + at));
-      if (header[6] == kProtocolUdp) word ^= ports(kIpv6Bytes);
-      break;
-    case NetworkHeader::kShim:
-      word = LoadBe16(header + kShimEntropy);
-      break;
-    case NetworkHeader::kAfh2:
-      word = has_hop_limit(frame) ? frame[kAfh2Entropy] : 0;
-      break;
-    case NetworkHeader::kEsun:
-      word = esun::LabelOf(header);
-      break;
-    case NetworkHeader::kNone:
-      break;
-  }
-  if (network != NetworkHeader::kIpv4 && network != NetworkHeader::kIpv6) {
-    word = Mix(Mix(destination) ^ source) ^ word;
-  }
-  return static_cast<uint32_t>(Mix(word) >> 32);
+  return HashOf(AddressWord(*this, frame) ^ EntropyOf(*this, frame, bytes));
+}
+
+uint32_t FrameView::AddressHash(const uint8_t* frame) const {
+  return HashOf(AddressWord(*this, frame));
 }
 
 }  // namespace suede::fabric

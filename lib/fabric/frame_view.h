@@ -75,12 +75,18 @@ struct FrameView {
   void set_ds_byte(uint8_t* frame, uint8_t value) const;
   // AFH Gen 1 and the compressed form of Gen 2 have no hop limit.
   bool has_hop_limit(const uint8_t* frame) const;
-  // has_hop_limit must be true; to decrement, the hop limit must not be 0.
+  // has_hop_limit must be true; to decrement, the hop limit must not be 0. A TTL of ESUN is the
+  // value, or its maximum.
   uint8_t hop_limit(const uint8_t* frame) const;
+  void set_hop_limit(uint8_t* frame, uint8_t value) const;
   void DecrementHopLimit(uint8_t* frame) const;
+  // Sets the priority of a tagged frame.
+  void set_pcp(uint8_t* frame, uint8_t value) const;
   // Returns a hash of the frame's flow: addresses, and UDP ports, entropy or a valid flow label.
   // `bytes`: of the frame, without FCS.
   uint32_t FlowHash(const uint8_t* frame, uint32_t bytes) const;
+  // The same of its addresses alone.
+  uint32_t AddressHash(const uint8_t* frame) const;
 };
 
 // `bytes`: of the frame, without FCS. `esun_ether_type`: of ESUN frames, with kEsun.

@@ -8,12 +8,18 @@ namespace suede::fabric {
 bool ImpairmentParams::is_clean() const {
   return rate_bps == 0 && delay == Duration::zero() && jitter == Duration::zero() &&
          (loss | to_bad | reorder | duplicate | bad_fcs | flip) == 0 && max_bytes == UINT32_MAX &&
-         !down && hole_classes == 0 && hole_destinations.empty() &&
+         !down && hole_classes == 0 && hole_destinations.empty() && !rewrites() &&
          of_class == std::array<OfClass, kClasses>{};
 }
 
-Impairment::Impairment(uint64_t seed, uint32_t max, SwitchPortCounters& counters)
-    : random_(seed), max_(max), counters_(counters) {
+bool ImpairmentParams::rewrites() const {
+  const RewriteParams none;
+  return strip_tag || rewrite != none ||
+         std::ranges::any_of(of_class, [&](const OfClass& own) { return own.rewrite != none; });
+}
+
+Impairment::Impairment(uint64_t seed, uint32_t max, ViewRule rule, SwitchPortCounters& counters)
+    : random_(seed), max_(max), rule_(rule), counters_(counters) {
   cable_.reserve(max);
 }
 
@@ -25,6 +31,7 @@ void Impairment::Set(const ImpairmentParams& params) {
 void Impairment::Swap(ImpairmentParams& params) {
   std::swap(params_, params);
   clean_ = params_.is_clean();
+  rewrites_ = params_.rewrites();
   if (params_.to_bad == 0) bad_ = false;
 }
 
@@ -54,6 +61,15 @@ bool Impairment::IsLost(const Frame* frame) {
   return false;
 }
 
+void Impairment::Rewrite(Frame* frame) {
+  const FrameView view =
+      ViewFrame(rule_.forwarding, frame->data, frame->length, rule_.esun_ether_type);
+  const RewriteParams to = OfClass(frame).rewrite.Over(params_.rewrite);
+  bool changed = RewriteFields(to, view, frame->data);
+  if (params_.strip_tag) changed |= StripTag(view, frame);
+  if (changed) counters_.Add(SwitchPortCounter::kImpairRewritten);
+}
+
 Impairment::Fate Impairment::Send(Frame* frame, Time now) {
   Time leaves = now;
   if (params_.rate_bps != 0) {
@@ -63,6 +79,7 @@ Impairment::Fate Impairment::Send(Frame* frame, Time now) {
     free_at_ = leaves;
   }
   if (IsLost(frame)) return Fate::kLost;
+  if (rewrites_) Rewrite(frame);
   if (frame->length != 0 && random_.Chance(params_.flip)) {
     counters_.Add(SwitchPortCounter::kImpairFlipped);
     const uint64_t bit = random_.Below(uint64_t{frame->length} * 8);

@@ -12,6 +12,7 @@
 #include "fabric/frame_note.h"
 #include "fabric/params.h"
 #include "fabric/random.h"
+#include "fabric/rewrite.h"
 #include "stats/switch_counters.h"
 
 namespace suede::fabric {
@@ -23,6 +24,7 @@ struct ImpairmentParams {
     Duration delay{};  // may reorder frames of different classes
     uint32_t loss = 0;
     uint32_t reorder = 0;
+    RewriteParams rewrite;  // its values replace those of all frames
     bool operator==(const OfClass&) const = default;
   };
   uint64_t rate_bps = 0;  // 0: no limit
@@ -43,15 +45,23 @@ struct ImpairmentParams {
   ClassMask hole_classes = 0;               // frames of these classes are lost
   std::vector<uint64_t> hole_destinations;  // and frames to these forwarding addresses or MAC
                                             // addresses
+  RewriteParams rewrite;
+  bool strip_tag = false;  // frames lose their VLAN tag
   std::array<OfClass, kClasses> of_class{};
 
   bool is_clean() const;
+  bool rewrites() const;  // whether frames may change before they are flipped
 };
 
 class Impairment {
  public:
+  // Finds the headers of frames (ViewFrame).
+  struct ViewRule {
+    Forwarding forwarding = Forwarding::kMac;
+    uint16_t esun_ether_type = 0;
+  };
   // `max`: max frames on the cable at once.
-  Impairment(uint64_t seed, uint32_t max, SwitchPortCounters& counters);
+  Impairment(uint64_t seed, uint32_t max, ViewRule rule, SwitchPortCounters& counters);
 
   // May be called at any time; frames on the cable keep their times.
   void Set(const ImpairmentParams& params);
@@ -96,6 +106,7 @@ class Impairment {
     return params_.of_class[NoteOfFrame(frame).traffic_class];
   }
   bool InHole(const Frame* frame) const;
+  void Rewrite(Frame* frame);
   void Push(Frame* frame, Time at);
   Duration UpTo(Duration most) {
     return Duration(static_cast<int64_t>(random_.Below(static_cast<uint64_t>(most.count()) + 1)));
@@ -103,9 +114,11 @@ class Impairment {
 
   ImpairmentParams params_;
   bool clean_ = true;
+  bool rewrites_ = false;
   bool bad_ = false;  // the state of Gilbert-Elliott
   Random random_;
   const uint32_t max_;
+  const ViewRule rule_;
   SwitchPortCounters& counters_;
   Time free_at_{};
   Time last_at_{};  // when the last frame arrives that was not delayed by `reorder`, without its

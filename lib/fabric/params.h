@@ -120,7 +120,11 @@ struct CbfcParams {
 };
 
 // Ports that a configured address leads to: each flow leaves by one of them, by its hash.
-using PortGroup = std::vector<uint16_t>;
+struct PortGroup {
+  std::vector<uint16_t> ports;  // 1 to kMaxGroupPorts different ones
+  bool by_addresses = false;    // flows with the same addresses leave by the same port
+  bool operator==(const PortGroup&) const = default;
+};
 // Group g stands for its ports as port kFirstGroup + g.
 inline constexpr uint16_t kFirstGroup = 0x8000;
 inline constexpr uint32_t kMaxGroups = 1024;
@@ -132,7 +136,7 @@ struct SwitchParams {
   bool learns = true;             // of kMac, kAfh1 and kIp
   bool floods = true;             // frames to unknown addresses are flooded; false: dropped. With
                                   // kEsun also frames to groups of receivers
-  std::vector<PortGroup> groups;  // up to kMaxGroups, each with 1 to kMaxGroupPorts different ports
+  std::vector<PortGroup> groups;  // up to kMaxGroups
   uint32_t addresses = 8192;
   uint32_t addresses_of_port = 4096;  // max addresses learnt on a port
   Duration max_age = std::chrono::seconds(300);

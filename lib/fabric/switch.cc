@@ -284,8 +284,10 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
 // Returns the port of the group by which the frame's flow leaves. A flow whose port is down leaves
 // by one of the others; the flows of these stay.
 uint16_t Switch::MemberFor(uint32_t group, const Frame* frame, const FrameView& view) const {
-  const PortGroup& ports = params_.groups[group];
-  const uint32_t hash = view.FlowHash(frame->data, frame->length);
+  const PortGroup& own = params_.groups[group];
+  const std::vector<uint16_t>& ports = own.ports;
+  const uint32_t hash =
+      own.by_addresses ? view.AddressHash(frame->data) : view.FlowHash(frame->data, frame->length);
   const uint16_t usual = ports[uint64_t{hash} * ports.size() >> 32];
   if (!ports_[usual]->down_) [[likely]]
     return usual;

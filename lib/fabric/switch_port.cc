@@ -2,10 +2,17 @@
 #include "fabric/switch_port.h"
 
 namespace suede::fabric {
+namespace {
+
+Impairment::ViewRule ViewRuleOf(const SwitchParams& params) {
+  return {.forwarding = params.forwarding, .esun_ether_type = params.esun_ether_type};
+}
+
+}  // namespace
 
 SwitchPort::SwitchPort(const SwitchParams& params, uint32_t number, SharedBuffer& buffer)
-    : in_(SeedOf(params.seed, 2 * number), params.max_on_cable, counters_),
-      out_(SeedOf(params.seed, 2 * number + 1), params.max_on_cable, counters_),
+    : in_(SeedOf(params.seed, 2 * number), params.max_on_cable, ViewRuleOf(params), counters_),
+      out_(SeedOf(params.seed, 2 * number + 1), params.max_on_cable, ViewRuleOf(params), counters_),
       output_(params, number, buffer, of_class_),
       pfc_(params.ports[number].pfc, params.ports[number].rate_bps),
       blocked_(params.ports.size()) {

@@ -24,6 +24,8 @@ constexpr Param kListImpairments[] = {
     Param::Boolean("impaired_only", "Leaves out directions that are not impaired."),
 };
 #define SUEDE_IMPAIR_PARAM(Y, name, max, unit, sentence) Param::Number(#name, sentence, 0, max),
+#define SUEDE_IMPAIR_FIELD_PARAM(Y, name, max, sentence) \
+  Param::Integer(#name, sentence, 0, max).Or(kKeepField),
 constexpr Param kSetImpairment[] = {
     kImpairedPort,
     kBothDirections,
@@ -34,10 +36,14 @@ constexpr Param kSetImpairment[] = {
                 "Destinations that disappear: MAC addresses, or AFH's as numbers, with commas "
                 "between. none: no destination.",
                 1024),
-    Param::Integer(
-        "class", "delay_us, loss and reorder are this class's alone, in addition to those of all.",
-        0, kImpairClasses - 1),
+    SUEDE_IMPAIR_FIELDS(SUEDE_IMPAIR_FIELD_PARAM, )
+        Param::Choice("strip_tag", "Whether frames lose their VLAN tag.", "on|off"),
+    Param::Integer("class",
+                   "delay_us, loss, reorder, dscp, ecn, pcp and hop_limit are this class's alone, "
+                   "in addition to those of all.",
+                   0, kImpairClasses - 1),
 };
+#undef SUEDE_IMPAIR_FIELD_PARAM
 #undef SUEDE_IMPAIR_PARAM
 constexpr Param kClearImpairment[] = {kImpairedPort, kBothDirections};
 
@@ -67,7 +73,8 @@ absl::StatusOr<std::vector<uint32_t>> ClassesIn(const std::string& text) {
 absl::Status TakeClass(const Arguments& arguments, std::string* text, ImpairChange* change) {
   change->traffic_class = Given(arguments, "class");
   if (!change->traffic_class) return absl::OkStatus();
-  bool good = !change->down && !change->hole_classes && !change->hole_destinations;
+  bool good =
+      !change->down && !change->hole_classes && !change->hole_destinations && !change->strip_tag;
 #define SUEDE_IMPAIR_OF_ALL(Y, name, max, unit, sentence)                           \
   if (std::string_view(#name) != "delay_us" && std::string_view(#name) != "loss" && \
       std::string_view(#name) != "reorder") {                                       \
@@ -76,10 +83,28 @@ absl::Status TakeClass(const Arguments& arguments, std::string* text, ImpairChan
   SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_OF_ALL, )
 #undef SUEDE_IMPAIR_OF_ALL
   if (!good) {
-    return absl::InvalidArgumentError("class: it goes with delay_us, loss and reorder alone");
+    return absl::InvalidArgumentError(
+        "class: it goes with delay_us, loss, reorder, dscp, ecn, pcp and hop_limit alone");
   }
   if (!text->empty()) StrAppend(text, " class=", *change->traffic_class);
   return absl::OkStatus();
+}
+
+// Takes the fields that are rewritten, and the tag.
+void TakeFields(const Arguments& arguments, const auto& say, ImpairChange* change) {
+  const auto take = [&](std::string_view name, std::optional<std::optional<uint32_t>>& field) {
+    if (!arguments.Has(name)) return;
+    field.emplace();
+    if (arguments.IsWord(name)) return say(name, kKeepField);
+    *field = static_cast<uint32_t>(arguments.Integer(name));
+    say(name, **field);
+  };
+#define SUEDE_IMPAIR_TAKE_FIELD(Y, name, max, sentence) take(#name, change->name);
+  SUEDE_IMPAIR_FIELDS(SUEDE_IMPAIR_TAKE_FIELD, )
+#undef SUEDE_IMPAIR_TAKE_FIELD
+  if (!arguments.Has("strip_tag")) return;
+  change->strip_tag = arguments.Text("strip_tag") == "on";
+  say("strip_tag", arguments.Text("strip_tag"));
 }
 
 // Returns the change, and in `text` its text form: "loss=0.01 down=on".
@@ -115,6 +140,7 @@ absl::StatusOr<ImpairChange> ChangeOf(const Arguments& arguments, std::string* t
     }
     say("hole_destinations", holes);
   }
+  TakeFields(arguments, say, &change);
   if (absl::Status wrong = TakeClass(arguments, text, &change); !wrong.ok()) return wrong;
   if (text->empty()) return absl::InvalidArgumentError("nothing to set; give loss or another");
   return change;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mgmt/row.h"
@@ -28,26 +29,41 @@ namespace suede {
   X(Y, flip, 1, "", "Share of frames that are delivered with a bit flipped.")                \
   X(Y, longest_bytes, 65535, "bytes", "Longest frame that passes, without FCS; 0: any.")
 
-// Impairments of the frames of one class, in addition to those of all frames.
+// Fields that are rewritten, as in the configuration: Y, name, maximum, sentence.
+#define SUEDE_IMPAIR_FIELDS(X, Y)                                                      \
+  X(Y, dscp, 63, "DSCP that frames get; ESUN: its upper three bits. keep: their own.") \
+  X(Y, ecn, 3, "ECN that frames get. keep: their own.")                                \
+  X(Y, pcp, 7, "PCP that tagged frames get. keep: their own.")                         \
+  X(Y, hop_limit, 255, "Hop limit that frames get; ESUN: 15 at most. keep: their own.")
+// Word in place of a number: the field is not rewritten.
+inline constexpr std::string_view kKeepField = "keep";
+#define SUEDE_IMPAIR_FIELD_ROW(X, name, max, sentence) \
+  X(std::optional<uint32_t>, name, .OrNull("unchanged"))
+
+// Impairments of the frames of one class, in addition to those of all frames; a field replaces that
+// of all frames.
 #define SUEDE_IMPAIR_OF_CLASS_ROW(X)          \
   X(uint32_t, traffic_class, .Named("class")) \
   X(double, delay_us, .Unit("µs"))            \
   X(double, loss)                             \
-  X(double, reorder)
+  X(double, reorder)                          \
+  SUEDE_IMPAIR_FIELDS(SUEDE_IMPAIR_FIELD_ROW, X)
 SUEDE_ROW_STRUCT(ImpairOfClassView, SUEDE_IMPAIR_OF_CLASS_ROW);
 
 // The impairment of one direction of a port. Destinations are MAC addresses, or AFH addresses as
 // numbers.
 #define SUEDE_IMPAIR_NUMBER_ROW(X, name, max, unit, sentence) X(double, name, .Unit(unit))
-#define SUEDE_IMPAIR_ROW(X)                                                            \
-  X(std::string, port)                                                                 \
-  X(bool, in, .Named("direction").OneOf("in|out"))                                     \
-  X(bool, impaired)                                                                    \
-  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_NUMBER_ROW, X)                                     \
-  X(bool, down, .OneOf("on|off").Note("on: all frames are lost"))                      \
-  X(std::vector<uint32_t>, hole_classes, .Note("classes that disappear"))              \
-  X(std::vector<std::string>, hole_destinations, .Note("destinations that disappear")) \
-  X(std::vector<ImpairOfClassView>, of_class, .Note("classes that have something in addition"))
+#define SUEDE_IMPAIR_ROW(X)                                                                     \
+  X(std::string, port)                                                                          \
+  X(bool, in, .Named("direction").OneOf("in|out"))                                              \
+  X(bool, impaired)                                                                             \
+  SUEDE_IMPAIR_NUMBERS(SUEDE_IMPAIR_NUMBER_ROW, X)                                              \
+  X(bool, down, .OneOf("on|off").Note("on: all frames are lost"))                               \
+  X(std::vector<uint32_t>, hole_classes, .Note("classes that disappear"))                       \
+  X(std::vector<std::string>, hole_destinations, .Note("destinations that disappear"))          \
+  X(std::vector<ImpairOfClassView>, of_class, .Note("classes that have something in addition")) \
+  SUEDE_IMPAIR_FIELDS(SUEDE_IMPAIR_FIELD_ROW, X)                                                \
+  X(bool, strip_tag, .OneOf("on|off").Note("on: frames lose their VLAN tag"))
 SUEDE_ROW_STRUCT(ImpairView, SUEDE_IMPAIR_ROW);
 
 // A change of an ImpairView; a member without a value keeps its setting.
@@ -58,7 +74,14 @@ struct ImpairChange {
   std::optional<bool> down{};
   std::optional<std::vector<uint32_t>> hole_classes{};
   std::optional<std::vector<std::string>> hole_destinations{};
-  // If set, delay_us, loss and reorder (and no other key) apply to this class, in addition.
+  // The value of a rewritten field; nullopt inside: not rewritten.
+#define SUEDE_IMPAIR_FIELD_CHANGE(Y, name, max, sentence) \
+  std::optional<std::optional<uint32_t>> name{};
+  SUEDE_IMPAIR_FIELDS(SUEDE_IMPAIR_FIELD_CHANGE, )
+#undef SUEDE_IMPAIR_FIELD_CHANGE
+  std::optional<bool> strip_tag{};
+  // If set, delay_us, loss, reorder and the fields (and no other key) apply to this class, in
+  // addition.
   std::optional<uint32_t> traffic_class{};
 };
 

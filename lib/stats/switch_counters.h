@@ -57,6 +57,8 @@ namespace suede {
   X(ImpairFlipped, "impair_flipped_total", Info, "Frames delivered with a bit flipped")        \
   X(ImpairDuplicated, "impair_duplicated_total", Info, "Frames delivered twice")               \
   X(ImpairReordered, "impair_reordered_total", Info, "Frames held back behind later ones")     \
+  X(ImpairRewritten, "impair_rewritten_total", Info,                                           \
+    "Frames delivered with a field rewritten, or without their tag")                           \
   X(ImpairFull, "impair_full_total", Error, "Frames lost: the cable is full")
 
 #define SUEDE_SWITCH_CLASS_COUNTERS(X)                                                             \

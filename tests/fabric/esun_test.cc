@@ -302,7 +302,7 @@ struct SpreadFabric : EsunFabric {
   SpreadFabric() : EsunFabric(Params()) { the_switch.table().AddStatic(KeyOf(kPeer), kFirstGroup); }
   static SwitchParams Params() {
     SwitchParams params = Dropping(kMembers + 1);
-    params.groups = {{1, 2, 3, 4}};
+    params.groups = {{.ports = {1, 2, 3, 4}}};
     return params;
   }
   // Returns the port by which a frame with this label leaves.

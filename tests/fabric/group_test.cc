@@ -38,10 +38,10 @@ class GroupTest : public testing::TestWithParam<GroupKind> {
     }
     const GroupKind kind;
   };
-  GroupFabric Make() const {
+  GroupFabric Make(bool by_addresses = false) const {
     SwitchParams params = ParamsOf(kGroupPorts + 1, GetParam().forwarding);
     params.learns = false;
-    params.groups = {{1, 2, 3, 4}};
+    params.groups = {{.ports = {1, 2, 3, 4}, .by_addresses = by_addresses}};
     return GroupFabric(params, GetParam());
   }
 };
@@ -61,6 +61,20 @@ TEST_P(GroupTest, FlowsAreSpreadEvenlyAndStay) {
   for (uint32_t port = 1; port <= kGroupPorts; ++port) {
     EXPECT_NEAR(flows[port], kFlows / kGroupPorts, 22) << port;
   }
+}
+
+// As by a switch that reads neither UDP ports nor entropy.
+TEST_P(GroupTest, FlowsMayBeSpreadByAddressesAlone) {
+  GroupFabric fabric = Make(/*by_addresses=*/true);
+  std::array<uint32_t, kGroupPorts + 1> flows{};
+  for (uint32_t from = 10; from < 50; ++from) {
+    const uint32_t port = fabric.PortOf(0, from);
+    ++flows[port];
+    for (uint16_t session = 1; session < 20; ++session) {
+      ASSERT_EQ(fabric.PortOf(session, from), port) << session;
+    }
+  }
+  for (uint32_t port = 1; port <= kGroupPorts; ++port) EXPECT_GT(flows[port], 0u) << port;
 }
 
 TEST_P(GroupTest, OnlyFlowsOfAPortThatIsDownMove) {

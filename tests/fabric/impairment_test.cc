@@ -94,6 +94,12 @@ TEST(Impairment, EachFaultAloneIsOne) {
                                      {.down = true},
                                      {.hole_classes = 1},
                                      {.hole_destinations = {1}},
+                                     {.rewrite = {.dscp = 0}},
+                                     {.rewrite = {.ecn = 0}},
+                                     {.rewrite = {.pcp = 0}},
+                                     {.rewrite = {.hop_limit = 0}},
+                                     {.strip_tag = true},
+                                     of_class(5, {.rewrite = {.pcp = 0}}),
                                      of_class(0, {.delay = Duration(1)}),
                                      of_class(7, {.loss = 1}),
                                      of_class(3, {.reorder = 1})};

@@ -91,6 +91,21 @@ TEST(Pfc, IsObeyedByASwitchThatForwardsByAfh2) {
   EXPECT_EQ(fabric.Count(0, SwitchPortCounter::kRxLinkLocal), 1u);
 }
 
+// A port that loses the PFC frames which it receives goes on sending, and still sends its own.
+TEST(Pfc, AReceivedPauseMayBeLost) {
+  SwitchParams params = ParamsOf(2);
+  params.learns = false;
+  params.ports[1].pfc.on = true;
+  Fabric fabric(params);
+  fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(2), 0), 1);
+  fabric.the_switch.port(1).in().Set({.hole_destinations = {0x0180c2000001}});
+  fabric.In(1, FrameOfPfc(1 << 3, 1000), At(0));
+  fabric.In(0, {.to = 2, .traffic_class = {.dscp = 24}}, At(0));
+  EXPECT_EQ(fabric.Out(1, At(0)).size(), 1u);
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kRxPfc), 0u);
+  EXPECT_EQ(fabric.Count(1, SwitchPortCounter::kImpairHole), 1u);
+}
+
 // The output is slow: its inputs are paused in turn, and nothing is lost.
 TEST(Pfc, AFullOutputPausesItsInputsWithoutLoss) {
   PfcFabric fabric;

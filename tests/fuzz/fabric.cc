@@ -43,7 +43,7 @@ SwitchParams ParamsFrom(Input& input) {
   params.classes.pcp_first = (bits & 4) != 0;
   params.trim = {.on = (bits & 8) != 0, .dscps = ~uint64_t{0}, .trimmed_dscp = 5};
   params.addresses = 16;
-  params.groups = {{0, 1}, {1, 2}};
+  params.groups = {{.ports = {0, 1}}, {.ports = {1, 2}, .by_addresses = true}};
   params.addresses_of_port = 8;
   params.buffer_bytes = 512 * 1024;
   params.of_class[input.Byte() % 8].lossless = true;
@@ -66,6 +66,12 @@ ImpairmentParams ImpairmentFrom(Input& input) {
   params.of_class[input.Byte() % 8] = {.delay = Duration(input.Byte() * 100),
                                        .loss = uint32_t{input.Byte()} << 24,
                                        .reorder = uint32_t{input.Byte()} << 24};
+  const uint8_t fields = input.Byte();
+  if ((fields & 1) != 0) params.rewrite.dscp = input.Byte() % 64;
+  if ((fields & 2) != 0) params.rewrite.ecn = input.Byte() % 4;
+  if ((fields & 4) != 0) params.rewrite.pcp = input.Byte() % 8;
+  if ((fields & 8) != 0) params.rewrite.hop_limit = input.Byte();
+  params.strip_tag = (fields & 16) != 0;
   return params;
 }
 

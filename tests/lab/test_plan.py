@@ -293,3 +293,13 @@ def test_faults_are_actions_and_are_undone(tmp_path):
     assert [action["params"]["port"] for action in two.begin] == ["x0p0", "x0p0", "x1p0", "x1p0"]
     assert list(two.occasions()) == [(5, None)]
     assert three.begin == [{"kind": "kill", "node": "d0"}] and three.end == [{"kind": "start", "node": "d0"}]
+
+
+def test_rewritten_fields_are_undone(tmp_path):
+    made = plan.make(read(tmp_path, [
+        "faults=[{at_s: 0, for_s: 1, link: xpu1.p0, direction: out, impair: {dscp: 0, hop_limit: 1, strip_tag: on}}, "
+        "{at_s: 3, link: xpu1.p0, direction: out, impair: {strip_tag: off}}]"]))
+    where = {"port": "x1p0", "direction": "out"}
+    assert made.faults[0].begin[0]["params"] == {**where, "dscp": 0, "hop_limit": 1, "strip_tag": "on"}
+    assert made.faults[0].end[0]["params"] == {**where, "dscp": "keep", "hop_limit": "keep", "strip_tag": "off"}
+    assert made.faults[1].begin[0]["params"] == {**where, "strip_tag": "off"}

@@ -60,8 +60,29 @@ constexpr std::string_view kKnownKeys[] = {
 #define SUEDE_LAB_KEY(Y, name, max, unit, sentence) #name,
     SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_KEY, )
 #undef SUEDE_LAB_KEY
-        "port",
-    "direction", "down", "hole_classes", "hole_destinations"};
+#define SUEDE_LAB_FIELD_KEY(Y, name, max, sentence) #name,
+        SUEDE_IMPAIR_FIELDS(SUEDE_LAB_FIELD_KEY, )
+#undef SUEDE_LAB_FIELD_KEY
+            "port",
+    "direction",
+    "down",
+    "strip_tag",
+    "hole_classes",
+    "hole_destinations"};
+
+// "on" or "off".
+std::optional<bool> SwitchIn(const ForeignJson& params, const char* key) {
+  const auto found = params.find(key);
+  if (found == params.end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>() == "on";
+}
+
+// A number, or a word where the field is the frame's own.
+std::optional<std::optional<uint32_t>> FieldIn(const ForeignJson& params, const char* key) {
+  if (!params.contains(key)) return std::nullopt;
+  const std::optional<double> number = NumberIn(params, key);
+  return number ? std::optional(static_cast<uint32_t>(*number)) : std::optional<uint32_t>();
+}
 
 absl::StatusOr<ImpairChange> ChangeOf(const ForeignJson& params) {
   for (const auto& [key, value] : params.items()) {
@@ -73,9 +94,11 @@ absl::StatusOr<ImpairChange> ChangeOf(const ForeignJson& params) {
 #define SUEDE_LAB_VALUE(Y, name, max, unit, sentence) change.name = NumberIn(params, #name);
   SUEDE_IMPAIR_NUMBERS(SUEDE_LAB_VALUE, )
 #undef SUEDE_LAB_VALUE
-  if (const auto down = params.find("down"); down != params.end() && down->is_string()) {
-    change.down = down->get<std::string>() == "on";
-  }
+#define SUEDE_LAB_FIELD(Y, name, max, sentence) change.name = FieldIn(params, #name);
+  SUEDE_IMPAIR_FIELDS(SUEDE_LAB_FIELD, )
+#undef SUEDE_LAB_FIELD
+  change.down = SwitchIn(params, "down");
+  change.strip_tag = SwitchIn(params, "strip_tag");
   if (const auto classes = ListIn(params, "hole_classes")) {
     change.hole_classes.emplace();
     for (const std::string& text : *classes) {

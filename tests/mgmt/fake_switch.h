@@ -112,7 +112,8 @@ class FakeSwitch : public SwitchView {
              .loss = 0.5,
              .hole_classes = {1},
              .hole_destinations = {"7"},
-             .of_class = {{.traffic_class = 2, .loss = 0.25}}}};
+             .of_class = {{.traffic_class = 2, .loss = 0.25, .ecn = 0}},
+             .hop_limit = 3}};
   }
   Question<absl::Status> SetImpairment(const ImpairWhere& where, const ImpairChange& to) override {
     if (where.port == "px") return Wrong(absl::NotFoundError("no such port"));

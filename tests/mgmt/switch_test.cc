@@ -98,6 +98,28 @@ TEST_F(SwitchAnswersTest, AnImpairmentChangesTheGivenKeysAlone) {
   EXPECT_EQ(event["pid"], getpid());
 }
 
+TEST_F(SwitchAnswersTest, FieldsAreRewrittenOrKept) {
+  Call("impair.set", R"({"port":"p0","dscp":0,"ecn":"keep","hop_limit":255,"strip_tag":"on"})");
+  EXPECT_EQ(switch_.change.dscp, std::optional<uint32_t>(0));
+  ASSERT_TRUE(switch_.change.ecn.has_value());
+  EXPECT_FALSE(switch_.change.ecn->has_value());
+  EXPECT_FALSE(switch_.change.pcp.has_value());
+  EXPECT_EQ(switch_.change.hop_limit, std::optional<uint32_t>(255));
+  EXPECT_EQ(switch_.change.strip_tag, true);
+  Call("impair.set", R"({"port":"p0","class":2,"pcp":7})");
+  EXPECT_EQ(switch_.change.traffic_class, 2u);
+  EXPECT_EQ(switch_.change.pcp, std::optional<uint32_t>(7));
+  const Json events = Call("events.list", R"({"kind":"impairment_set"})")["events"];
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0]["setting"], "dscp=0 ecn=keep hop_limit=255 strip_tag=on");
+  EXPECT_EQ(events[1]["setting"], "pcp=7 class=2");
+  const Json rows = Call("impair.list")["impairments"];
+  EXPECT_EQ(rows[0]["dscp"], nullptr);
+  EXPECT_EQ(rows[0]["strip_tag"], "off");
+  EXPECT_EQ(rows[1]["hop_limit"], 3);
+  EXPECT_EQ(rows[1]["of_class"][0]["ecn"], 0);
+}
+
 TEST_F(SwitchAnswersTest, WhatIsWrongWithAnImpairmentIsSaid) {
   EXPECT_EQ(Refusal("impair.set", R"({"port":"p0"})"), "nothing to set; give loss or another");
   EXPECT_EQ(Refusal("impair.set", R"({"port":"px","loss":1})"), "no such port");
@@ -106,7 +128,11 @@ TEST_F(SwitchAnswersTest, WhatIsWrongWithAnImpairmentIsSaid) {
   EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","loss":1.5})"),
             "loss: is out of range; use 0 to 1, with a fraction or without");
   EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","class":1,"flip":0.5})"),
-            "class: it goes with delay_us, loss and reorder alone");
+            "class: it goes with delay_us, loss, reorder, dscp, ecn, pcp and hop_limit alone");
+  EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","class":1,"strip_tag":"on"})"),
+            "class: it goes with delay_us, loss, reorder, dscp, ecn, pcp and hop_limit alone");
+  EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","dscp":64})"),
+            "dscp: is out of range; use 0 to 63, or keep");
   EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","class":1})"),
             "nothing to set; give loss or another");
   EXPECT_EQ(Refusal("impair.set", R"({"port":"p0","loss":"1"})"),

@@ -76,6 +76,13 @@ TEST_F(CtlSwitchTest, CommandsMeanWhatTheyMeanToASwitch) {
   EXPECT_EQ(Ctl({"-j", "impair", "set", "p0", "--direction", "in", "--loss", "0.01"}),
             "0: {\"port\":\"p0\",\"direction\":\"in\"}\n");
   EXPECT_EQ(switch_.change.loss, 0.01);
+  EXPECT_TRUE(Ctl({"impair", "set", "p0", "--class", "3", "--dscp", "46", "--ecn", "keep"})
+                  .starts_with("0: "));
+  EXPECT_EQ(switch_.change.traffic_class, 3u);
+  EXPECT_EQ(switch_.change.dscp, std::optional<uint32_t>(46));
+  EXPECT_TRUE(switch_.change.ecn.has_value() && !switch_.change.ecn->has_value());
+  EXPECT_TRUE(Ctl({"impair", "set", "p0", "--strip_tag", "on"}).starts_with("0: "));
+  EXPECT_EQ(switch_.change.strip_tag, true);
   EXPECT_EQ(Ctl({"-j", "port", "set_admin", "p0", "down"}),
             "0: {\"port\":\"p0\",\"admin\":\"down\"}\n");
 }
@@ -97,6 +104,8 @@ TEST_F(CtlSwitchTest, CommandsOfAnEndpointAreRefusedWithTheReason) {
 TEST_F(CtlSwitchTest, ArgumentsAreCheckedBeforeTheDaemonIsAsked) {
   EXPECT_EQ(Ctl({"impair", "set", "p0", "--loss", "1.01"}),
             "2: suedectl: loss: is out of range; use 0 to 1, with a fraction or without\n");
+  EXPECT_EQ(Ctl({"impair", "set", "p0", "--hop_limit", "256"}),
+            "2: suedectl: hop_limit: is out of range; use 0 to 255, or keep\n");
   EXPECT_TRUE(Ctl({"impair", "sett"}).starts_with("2: suedectl: unknown command 'impair sett'"));
   const std::string help = Ctl({"queues", "list", "--help"});
   EXPECT_NE(help.find("Clients' queues"), std::string::npos) << help;

@@ -25,7 +25,7 @@ class SwitchManagementTest : public testing::Test {
  protected:
   SwitchManagementTest() {
     fabric::SwitchParams params = fabric::ParamsOf(2);
-    params.groups = {{0, 1}};
+    params.groups = {{.ports = {0, 1}}};
     thread_ = std::make_unique<SwitchingThread>(params);
     SwitchManagementOptions options{
         .name = "sw0",
@@ -154,6 +154,23 @@ TEST_F(SwitchManagementTest, ImpairsUnderTrafficAtOnce) {
   EXPECT_EQ(Call("events.list", R"({"kind":"impairment_set"})")["events"].size(), 3u);
   thread_->Stop();
   EXPECT_TRUE(thread_->the_switch().port(0).in().params().is_clean());
+}
+
+TEST_F(SwitchManagementTest, RewritesUnderTraffic) {
+  thread_->Start();
+  Call("impair.set", R"({"port":"p0","direction":"in","dscp":46})");
+  Call("impair.set", R"({"port":"p0","direction":"in","class":5,"hop_limit":3,"dscp":"keep"})");
+  EXPECT_TRUE(Until([&] { return Counter("p0", "impair_rewritten_total") > 100; }));
+  EXPECT_EQ(Counter("p1", "impair_rewritten_total"), 0u);
+  const Json list = Call("impair.list", R"({"impaired_only":true})")["impairments"];
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["dscp"], 46);
+  EXPECT_EQ(list[0]["pcp"], nullptr);
+  EXPECT_EQ(list[0]["of_class"][0]["hop_limit"], 3);
+  Call("impair.set", R"({"port":"p0","direction":"in","dscp":"keep"})");
+  Call("impair.set", R"({"port":"p0","direction":"in","class":5,"hop_limit":"keep"})");
+  EXPECT_TRUE(Call("impair.list", R"({"impaired_only":true})")["impairments"].empty());
+  thread_->Stop();
 }
 
 TEST_F(SwitchManagementTest, AddressesAreAddedListedAndForgotten) {

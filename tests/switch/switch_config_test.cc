@@ -66,6 +66,25 @@ TEST(SwitchConfigTest, ADumpLoadsToTheSame) {
   EXPECT_EQ(DumpSwitchConfig(*again), dump);
 }
 
+TEST(SwitchConfigTest, ALinkMayRewriteFields) {
+  std::string text = kGoodSwitch;
+  const std::string piece = "loss: 0.5";
+  text.replace(text.find(piece), piece.size(),
+               "dscp: 63, ecn: 0, pcp: 7, hop_limit: 255, strip_tag: on");
+  const auto config = ParseSwitch(text);
+  ASSERT_TRUE(config.ok()) << config.status();
+  const fabric::ImpairmentParams params = ImpairmentOf(config->ports[1].impair_in);
+  EXPECT_EQ(params.rewrite,
+            (fabric::RewriteParams{.dscp = 63, .ecn = 0, .pcp = 7, .hop_limit = 255}));
+  EXPECT_TRUE(params.strip_tag);
+  EXPECT_TRUE(ImpairmentOf(config->ports[1].impair_out).is_clean());
+  const std::string dump = DumpSwitchConfig(*config);
+  const auto again = ParseSwitch(dump);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << dump;
+  EXPECT_EQ(ImpairmentOf(again->ports[1].impair_in).rewrite, params.rewrite);
+  EXPECT_TRUE(ImpairmentOf(again->ports[1].impair_out).is_clean());
+}
+
 TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
   const RefusedPiece cases[] = {
       {"version: 1", "version: 2",
@@ -96,6 +115,11 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
       {"name: b", "name: a", "ports[1].name: a is the name of ports[0] already"},
       {"net_null1", "eth0", "ports[1].device: \"eth0\" is no device"},
       {"loss: 0.5", "loss: 2", "ports[1].impair_in.loss: "},
+      {"loss: 0.5", "dscp: 64", "ports[1].impair_in.dscp: 64 is out of range; use 0 to 63"},
+      {"loss: 0.5", "ecn: 4", "ports[1].impair_in.ecn: 4 is out of range; use 0 to 3"},
+      {"loss: 0.5", "pcp: 8", "ports[1].impair_in.pcp: 8 is out of range; use 0 to 7"},
+      {"loss: 0.5", "hop_limit: 256",
+       "ports[1].impair_in.hop_limit: 256 is out of range; use 0 to 255"},
       {"loss: 0.5", "hole_destinations: [x]",
        "ports[1].impair_in.hole_destinations: \"x\" is neither a MAC address nor a forwarding"},
       {"loss: 0.5", "hole_destinations: [\"0x10\"]",
@@ -138,6 +162,7 @@ ports:
   - {name: c, device: net_null2}
 groups:
   - {name: up, ports: [b, c]}
+  - {name: blind, ports: [a, b], hash: addresses}
 addresses:
   - {mac: "02:53:55:45:00:01", port: a}
   - {mac: "02:53:55:45:00:02", port: up}
@@ -149,7 +174,8 @@ TEST(SwitchConfigTest, EsunAndGroupsAreRead) {
   const fabric::SwitchParams params = SwitchParamsOf(*config);
   EXPECT_EQ(params.forwarding, fabric::Forwarding::kEsun);
   EXPECT_EQ(params.esun_ether_type, 0x9000);
-  EXPECT_EQ(params.groups, (std::vector<fabric::PortGroup>{{1, 2}}));
+  EXPECT_EQ(params.groups, (std::vector<fabric::PortGroup>{
+                               {.ports = {1, 2}}, {.ports = {0, 1}, .by_addresses = true}}));
   EXPECT_EQ(config->addresses[0].port_number, 0);
   EXPECT_EQ(config->addresses[1].port_number, fabric::kFirstGroup);
   const std::string dump = DumpSwitchConfig(*config);
@@ -170,6 +196,7 @@ TEST(SwitchConfigTest, ErrorsOfEsunAndGroupsNamePlaceAndMend) {
       {"[b, c]", "[]", "groups[0].ports: 0 ports; name 1 to 64"},
       {"[b, c]", "[b, d]", "groups[0].ports: there is no port \"d\"; add it to ports"},
       {"[b, c]", "[b, b]", "groups[0].ports: \"b\" is there twice; remove one"},
+      {"hash: addresses", "hash: ports", "groups[1].hash: "},
       {"port: up", "port: down", "addresses[1].port: there is no port \"down\""},
   };
   ExpectEachRefused(kEsunSwitch, cases, "sw.yaml", ParseSwitch);

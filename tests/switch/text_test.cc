@@ -76,6 +76,35 @@ TEST(ImpairValues, ValuesAreShownAsTheyWereSet) {
   EXPECT_EQ(ToView(params, true).burst_loss, 0);
 }
 
+TEST(ImpairValues, RewrittenFieldsAreShownAsTheyWereSet) {
+  using Field = std::optional<uint32_t>;
+  fabric::ImpairmentParams params;
+  ASSERT_TRUE(
+      Apply({.dscp = 63, .ecn = 0, .pcp = 7, .hop_limit = 255, .strip_tag = true}, &params).ok());
+  EXPECT_EQ(params.rewrite,
+            (fabric::RewriteParams{.dscp = 63, .ecn = 0, .pcp = 7, .hop_limit = 255}));
+  EXPECT_TRUE(params.strip_tag);
+  ImpairView view = ToView(params, true);
+  EXPECT_TRUE(view.impaired);
+  EXPECT_EQ((std::vector<Field>{view.dscp, view.ecn, view.pcp, view.hop_limit}),
+            (std::vector<Field>{63, 0, 7, 255}));
+  EXPECT_TRUE(view.strip_tag);
+  ASSERT_TRUE(Apply({.ecn = 1, .pcp = Field(), .strip_tag = false}, &params).ok());
+  EXPECT_EQ(params.rewrite, (fabric::RewriteParams{.dscp = 63, .ecn = 1, .hop_limit = 255}));
+  EXPECT_FALSE(params.strip_tag);
+  // Fields of one class.
+  ASSERT_TRUE(Apply({.dscp = Field(), .ecn = Field(), .hop_limit = Field()}, &params).ok());
+  EXPECT_FALSE(ToView(params, true).impaired);
+  ASSERT_TRUE(Apply({.dscp = 0, .hop_limit = 1, .traffic_class = 4}, &params).ok());
+  view = ToView(params, true);
+  EXPECT_EQ(view.dscp, Field());
+  ASSERT_EQ(view.of_class.size(), 1u);
+  EXPECT_EQ(view.of_class[0].traffic_class, 4u);
+  EXPECT_EQ(view.of_class[0].dscp, Field(0));
+  EXPECT_EQ(view.of_class[0].hop_limit, Field(1));
+  EXPECT_EQ(view.of_class[0].pcp, Field());
+}
+
 TEST(ImpairValues, WhatIsNotGivenStays) {
   fabric::ImpairmentParams params{.delay = std::chrono::microseconds(3), .loss = 77};
   ASSERT_TRUE(Apply({.rate_gbps = 5,

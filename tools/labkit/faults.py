@@ -6,7 +6,7 @@ import heapq
 
 # Values of impairments without a fault.
 NEUTRAL = {"burst_ends": 1, "burst_loss": 1, "reorder_delay_us": 20, "hole_classes": "none", "hole_destinations": "none",
-           "down": "off"}
+           "dscp": "keep", "ecn": "keep", "pcp": "keep", "hop_limit": "keep", "strip_tag": "off", "down": "off"}
 
 
 @dataclasses.dataclass
@@ -120,6 +120,8 @@ def _of_link(scenario, topology, link, spec):
     values = {"down": "on"} if spec["down"] else dict(spec["impair"])
     if "hole_classes" in values:
         values["hole_classes"] = ",".join(map(str, values["hole_classes"]))
+    if "strip_tag" in values:
+        values["strip_tag"] = "on" if values["strip_tag"] else "off"
     if "hole_xpus" in values:
         values["hole_destinations"] = _holes(scenario, topology, link, values.pop("hole_xpus"))
     begin, end = [], []

@@ -55,6 +55,11 @@ IMPAIR = (  # the meanings are those of a switch: docs/switch.md, `ports[].impai
     Key("longest_bytes", "int", "", unit="bytes", high=65535),
     Key("hole_classes", "numbers", "", high=7),
     Key("hole_xpus", "ids", "XPUs; frames to these disappear."),
+    Key("dscp", "int", "", high=63),
+    Key("ecn", "int", "", high=3),
+    Key("pcp", "int", "", high=7),
+    Key("hop_limit", "int", "", high=255),
+    Key("strip_tag", "switch", ""),
 )
 
 LOAD = (

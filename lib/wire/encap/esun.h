@@ -28,6 +28,7 @@ constexpr void SetDs(uint8_t* header, uint8_t ds_byte) {
 inline uint16_t LabelOf(const uint8_t* header) {
   return (header[0] & kHasLabel) != 0 ? LoadBe16(header + 1) : uint16_t{0};
 }
+inline constexpr uint8_t kMaxTtl = 15;
 constexpr uint8_t TtlOf(const uint8_t* header) { return header[3] >> 4; }
 constexpr void SetTtl(uint8_t* header, uint8_t ttl) {
   header[3] = static_cast<uint8_t>((header[3] & 0xf) | ttl << 4);
