@@ -71,6 +71,28 @@ def test_impairments_of_the_configuration():
         assert counters["rx_drop_rcrc_total"] > 0 and counters["tx_retransmissions_total"] > 0
 
 
+@pytest.mark.parametrize("encap", ["udp4", "afh2", "esun"])
+def test_rewritten_fields_leave_frames_good(encap):
+    def rewrite(config):
+        for port in config["ports"]:
+            port["impair_in"] = {"dscp": 40, "ecn": 1}
+            port["impair_out"] = {"hop_limit": 3}
+
+    with switched.fabric(2, encap, switch=rewrite) as (directory, switch, daemon):
+        switched.run_workload(directory, daemon, 2, "all-to-all", "--iterations", 3)
+        counters = switch.counters()
+        # Each frame is changed on its way in, and on its way out.
+        assert counters["impair_rewritten_total"] == counters["rx_frames_total"] + counters["tx_frames_total"] > 12
+        sent = {one["of"]: one["counters"]["class_frames_total"]
+                for one in switched.ctl(switch, "counters", "get", "--scope", "class")["sets"]}
+        assert sent["s0.5"] > 0 and all(frames == 0 for of, frames in sent.items() if not of.endswith(".5")), sent
+        switched.ctl(switch, "impair", "set", "all", "--dscp", "keep", "--ecn", "keep", "--hop_limit", "keep")
+        assert switched.ctl(switch, "impair", "list", "--impaired_only")["impairments"] == []
+        assert daemon.counters()["rx_drop_rcrc_total"] == 0
+        assert daemon.terminate() == 0, daemon.report()
+        check_drained(switch)
+
+
 def test_an_unknown_destination_is_dropped_where_the_configuration_says_so():
     def closed(config):
         config["unknown"] = "drop"

@@ -220,6 +220,15 @@ def test_a_pfc_storm(tmp_path):
     assert not failed(plan, report)
 
 
+def test_fields_are_rewritten_for_a_while(tmp_path):
+    plan = plan_of(INCAST + "faults:\n  - {at_s: 0.001, for_s: 0.005, link: all, direction: in, impair: {dscp: 1, ecn: 3}}\n",
+                   tmp_path, ["topology.link={rate_gbps: 1}", "switch.port.rate_gbps=1"])
+    report = json.loads(simulate(plan, tmp_path))
+    assert not failed(plan, report)
+    counters = report["final"]["sw0"]["counters"]
+    assert 100 < counters["impair_rewritten_total"] < counters["rx_frames_total"] / 2, counters
+
+
 def test_latency_and_bandwidth_of_clients(tmp_path):
     text = """\
 version: 1
