@@ -87,7 +87,8 @@ Management::Management(Endpoint* endpoint, ClientService* clients, Logger* logge
       registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
       lists_(endpoint),
       recorder_(endpoint),
-      ping_limits_(endpoint) {}
+      ping_limits_(endpoint),
+      path_runs_(endpoint) {}
 
 absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoint,
                                                                ClientService* clients,

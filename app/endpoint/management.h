@@ -13,6 +13,7 @@
 #include "endpoint/endpoint.h"
 #include "endpoint/lcore_lists.h"
 #include "endpoint/packet_service.h"
+#include "endpoint/path_runs.h"
 #include "endpoint/peer_ping.h"
 #include "endpoint/recorder.h"
 #include "endpoint/registers.h"
@@ -119,6 +120,9 @@ class Management final : public DaemonManagement<EndpointView> {
   absl::StatusOr<PingQuestion> Ping(const PingQuery& query) override {
     return ping_limits_.Begin(query);
   }
+  absl::StatusOr<PathQuestion> ProbePath(const PathQuery& query) override {
+    return path_runs_.Begin(query);
+  }
 
  private:
   Management(Endpoint* endpoint, ClientService* clients, Logger* logger, ConfigOrigin origin);
@@ -134,6 +138,7 @@ class Management final : public DaemonManagement<EndpointView> {
   LcoreLists lists_;
   Recorder recorder_;
   PingLimits ping_limits_;
+  PathRuns path_runs_;
 };
 
 }  // namespace suede

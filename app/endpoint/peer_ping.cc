@@ -29,15 +29,14 @@ bool IsAnswer(PingState state) {
 
 }  // namespace
 
-absl::StatusOr<EndpointView::PingQuestion> PingLimits::Begin(const PingQuery& query) {
-  const auto& instances = endpoint_->config().instances;
+absl::StatusOr<PeerPlanes> FindPeerPlanes(const Endpoint& endpoint, const PingQuery& query) {
+  const auto& instances = endpoint.config().instances;
   bool any = false;
   for (uint32_t i = 0; i < instances.size(); ++i) {
     if (query.xpu.value_or(instances[i].xpu) != instances[i].xpu) continue;
     if (query.instance.value_or(instances[i].instance) != instances[i].instance) continue;
     any = true;
-    const auto& peers =
-        endpoint_->instance_pipeline(i).instance(endpoint_->number_of(i)).params.peers;
+    const auto& peers = endpoint.instance_pipeline(i).instance(endpoint.number_of(i)).params.peers;
     for (PeerIndex peer = 0; peer < peers.size(); ++peer) {
       if (peers[peer].xpuid != query.peer) continue;
       uint8_t planes = 0;
@@ -46,10 +45,7 @@ absl::StatusOr<EndpointView::PingQuestion> PingLimits::Begin(const PingQuery& qu
         const bool meant = leads && query.plane.value_or(plane) == plane;
         if (meant) planes |= static_cast<uint8_t>(1u << plane);
       }
-      if (planes == 0) continue;
-      return [ping = std::make_shared<PeerPing>(this, i, peer, planes)](bool is_last) {
-        return ping->Poll(is_last);
-      };
+      if (planes != 0) return PeerPlanes{.instance = i, .peer = peer, .planes = planes};
     }
   }
   if (!any) {
@@ -58,6 +54,13 @@ absl::StatusOr<EndpointView::PingQuestion> PingLimits::Begin(const PingQuery& qu
   const std::string plane = query.plane ? StrCat("plane ", *query.plane, " of ") : "";
   return absl::NotFoundError(StrCat(plane, "the instance leads to no XPU ", query.peer,
                                     "; peers.list says which port a peer is on"));
+}
+
+absl::StatusOr<EndpointView::PingQuestion> PingLimits::Begin(const PingQuery& query) {
+  const absl::StatusOr<PeerPlanes> found = FindPeerPlanes(*endpoint_, query);
+  if (!found.ok()) return found.status();
+  return [ping = std::make_shared<PeerPing>(this, found->instance, found->peer, found->planes)](
+             bool is_last) { return ping->Poll(is_last); };
 }
 
 const PingBoard& PeerPing::board() const {
@@ -110,10 +113,8 @@ PingView PeerPing::View() const {
   const auto& peers = limits_->endpoint_->instance_pipeline(instance_)
                           .instance(limits_->endpoint_->number_of(instance_))
                           .params.peers;
-  PingView view{.xpu = instance.xpu,
-                .instance = instance.instance,
-                .peer = peers[peer_].xpuid,
-                .planes = {}};
+  PingView view{
+      .xpu = instance.xpu, .instance = instance.instance, .peer = peers[peer_].xpuid, .planes = {}};
   const PingBoard& board = this->board();
   // Otherwise the lcore has not yet processed the request.
   const bool is_ours =

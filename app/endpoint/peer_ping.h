@@ -15,6 +15,15 @@
 
 namespace suede {
 
+// The planes of an instance that lead to a peer.
+struct PeerPlanes {
+  uint32_t instance = 0;  // index into Config::instances
+  PeerIndex peer = 0;     // index into the instance's peers
+  uint8_t planes = 0;     // mask, not empty
+};
+// Returns the planes of the first instance that the query names.
+absl::StatusOr<PeerPlanes> FindPeerPlanes(const Endpoint& endpoint, const PingQuery& query);
+
 // Limits pings: one at a time per instance, and a number per second. Must outlive the pings.
 // Control thread only.
 class PingLimits {

@@ -158,6 +158,7 @@ InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& inst
   }
   params.sessions = config.sessions.max;
   params.receive_lines = config.clients.receive_lines;
+  params.path_probes_per_s = config.transport.path_probes_per_s;
   for (uint32_t vc = 0; vc < kVcCount; ++vc) {
     params.xoff_percent[vc] = config.classes.vc[vc].xoff_percent;
     params.xon_percent[vc] = config.classes.vc[vc].xon_percent;

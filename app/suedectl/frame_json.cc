@@ -24,9 +24,9 @@ using Json = nlohmann::json;                // for input: lookup by name
 using OutputJson = nlohmann::ordered_json;  // for output: keeps the order of members
 
 // Names of the messages, in the order of ControlMessage.
-constexpr std::string_view kMessages[] = {"ready",      "not_ready",      "credit",
-                                          "congestion", "session_number", "hello",
-                                          "plane",      "fence",          "fenced"};
+constexpr std::string_view kMessages[] = {"ready",          "not_ready", "credit", "congestion",
+                                          "session_number", "hello",     "plane",  "fence",
+                                          "fenced",         "path"};
 static_assert(std::size(kMessages) == std::variant_size_v<ControlMessage>);
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // indexed by PlaneState

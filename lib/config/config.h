@@ -128,6 +128,7 @@ struct PackingConfig {
 
 struct TransportConfig : TransportParams {
   uint32_t inflight_pdus = 4096;  // of one instance, over all peers
+  uint32_t path_probes_per_s = 10000;  // of one instance
   friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
 };
 

@@ -168,6 +168,11 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                          "Max PDUs that one instance holds without an "
                                          "acknowledgement, over all peers.",
                                          kAtOnceUpToStart),
+    Key<&TransportConfig::path_probes_per_s>(
+        "path_probes_per_s", "", Between(0, 1000000),
+        "Max probes of the path (path.md) that one instance reports to its peers in a second. 0: "
+        "none, and peers are told so.",
+        {}),
 };
 
 constexpr ConfigField<PlanesConfig> kPlanes[] = {

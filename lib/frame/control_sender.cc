@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame/control_sender.h"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
 #include <variant>
 
 #include "frame/frame_writer.h"
 #include "frame/sealing.h"
 #include "wire/frame_class.h"
+#include "wire/frame_marks.h"
 
 namespace suede {
 
@@ -27,7 +31,18 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
   }
   uint8_t* const commands = frame->buffer + Frame::kCommandOffset;
   const uint32_t bytes = EncodeControl(message, commands);
-  const PlainPdu pdu = FinishPlain(header, commands, bytes,
+  return StageControl(instance, peer, plane, header, frame, bytes, message);
+}
+
+// Completes the PDU with `bytes` bytes of the message at the place of its commands, seals it if the
+// instance does, and stages it. Returns true, even if there is no key.
+[[gnu::always_inline]] inline bool ControlSender::StageControl(Instance& instance, PeerIndex peer,
+                                                               PlaneIndex plane,
+                                                               const HeaderTemplate& header,
+                                                               Frame* frame, uint32_t bytes,
+                                                               const ControlMessage& message) {
+  Link& link = instance.ports[plane]->link;
+  const PlainPdu pdu = FinishPlain(header, frame->buffer + Frame::kCommandOffset, bytes,
                                    ControlRh(instance.params.xpuid, instance.params.partition));
   if (instance.sealing.on()) [[unlikely]] {
     if (!SealControl(instance, peer, plane, header, frame, pdu, message)) {
@@ -40,6 +55,26 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
   link.StageFront(frame, LinkVcOfPdu(header.link_class, false, 0));
   instance.stats.counters.Add(Counter::kTxControlPdus);
   return true;
+}
+
+bool ControlSender::SendPath(Instance& instance, PeerIndex peer, PlaneIndex plane,
+                             const HeaderTemplate& header, Path&& message, uint32_t frame_bytes) {
+  PortContext& port = *instance.ports[plane];
+  if (instance.down || !port.link.HasFrontRoom(message.traffic_class) || !port.link.frames().Has(1))
+    return false;
+  Frame* const frame = port.link.frames().New();
+  message.identities = instance.peers[peer].handshake().identities();
+  if (message.report) message.sent = MarksOf(port.params.rules, header);
+  uint8_t* const commands = frame->buffer + Frame::kCommandOffset;
+  uint32_t bytes = EncodeControl(message, commands);
+  const uint32_t around =
+      header.length + kRhBytes + kRcrcBytes + (instance.sealing.on() ? kSessionSealBytes : 0);
+  const uint32_t wanted = std::min(frame_bytes, port.link.max_frame_bytes());
+  if (wanted > around + bytes) {
+    std::memset(commands + bytes, 0, wanted - around - bytes);
+    bytes = wanted - around;
+  }
+  return StageControl(instance, peer, plane, header, frame, bytes, std::move(message));
 }
 
 // Seals a control PDU of an instance that seals, if the peer seals, too. Returns false if there is

@@ -42,6 +42,11 @@ class ControlSender {
         instance.headers.With(peer, plane, instance.peers.own.DrawSessionNumber(plane)),
         std::move(message));
   }
+  // Sends a probe of the path or a report, with a header of the message's class, in a frame of at
+  // least `frame_bytes` bytes, if it fits the port. Fills in the identities, and `sent` of a
+  // report. Returns false if it is not staged.
+  static bool SendPath(Instance& instance, PeerIndex peer, PlaneIndex plane,
+                       const HeaderTemplate& header, Path&& message, uint32_t frame_bytes);
   // Sends the acknowledgement `field` of a connection in a PDU without commands. The link must have
   // front room and a frame, and the MAC address of the peer must be known.
   static void SendAck(Instance& instance, ConnectionIndex connection, const RpsnField& field,
@@ -54,6 +59,9 @@ class ControlSender {
   static PlaneIndex PlaneWithRoom(const PeerArrays& peers, const PlanePorts& ports, PeerIndex peer);
 
  private:
+  static bool StageControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
+                           const HeaderTemplate& header, Frame* frame, uint32_t bytes,
+                           const ControlMessage& message);
   static bool SealControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                           const HeaderTemplate& header, Frame* frame, const PlainPdu& pdu,
                           const ControlMessage& message);

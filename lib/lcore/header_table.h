@@ -42,6 +42,10 @@ class HeaderTable {
     // Headers have the same length for every peer and class.
     return At(map_.At(0, plane, 0), 0).length + kRhBytes + kRcrcBytes;
   }
+  // Returns the parameters of the header of a peer's first session.
+  HeaderSpec SpecOf(PeerIndex peer, PlaneIndex plane, uint32_t traffic_class) const;
+  // Returns the header with these parameters.
+  HeaderTemplate Make(PlaneIndex plane, const HeaderSpec& spec) const;
   // Writes the headers of a peer from its parameters, the classes and the sessions' numbers.
   void Write(PeerIndex peer, const PeerArrays& peers);
   // The session of the slot has another number: writes it into the session's headers.
@@ -49,8 +53,6 @@ class HeaderTable {
 
  private:
   static constexpr uint32_t kClasses = kVcCount + 1;
-
-  HeaderTemplate Make(PeerIndex peer, PlaneIndex plane, uint32_t traffic_class) const;
 
   const InstanceParams& params_;
   const PlanePorts& ports_;

@@ -24,6 +24,9 @@ Instance::Instance(uint32_t number_of, const InstanceParams& instance_params,
   }
   for (PeerIndex peer = 0; peer < peers.size(); ++peer) headers.Write(peer, peers);
   SetFrameOctets();
+  if (params.path_probes_per_s != 0) {
+    path.rate.emplace(TokenBucket::QuarterAtOnce(params.path_probes_per_s));
+  }
   SetHello();
 }
 
@@ -73,7 +76,8 @@ void Instance::SetHello() {
                      .sessions = static_cast<uint16_t>(map.session_count()),
                      .hears_pauses = true,
                      .answers_congestion = true,
-                     .wants_echoes = tx.is_paced};
+                     .wants_echoes = tx.is_paced,
+                     .answers_path = path.rate.has_value()};
 }
 
 void Instance::NoteLinkSpeed(PlaneIndex plane) {

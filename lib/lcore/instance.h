@@ -10,6 +10,7 @@
 #include "base/coordinates.h"
 #include "lcore/header_table.h"
 #include "lcore/params.h"
+#include "lcore/path_probe.h"
 #include "lcore/peer_arrays.h"
 #include "lcore/ping.h"
 #include "lcore/port_context.h"
@@ -89,6 +90,7 @@ struct Instance {
   ReceiveState rx;
   SealState sealing;
   Ping ping;
+  PathProbes path;
 
  private:
   void SetFrameOctets();

@@ -18,6 +18,7 @@
 namespace suede {
 
 struct ConnectionSnapshot;
+struct PathRun;
 struct PlaneSnapshot;
 struct QueueSnapshot;
 struct RecordSnapshot;
@@ -142,6 +143,12 @@ struct Ping {
   uint32_t ticket = 0;  // identifies the ping
   uint8_t plane_mask = 0;
 };
+// Probe the path to a peer as `run` says, which stays until its state is not kRunning. One run of
+// an instance at a time.
+struct ProbePath {
+  uint32_t instance = 0;
+  PathRun* run = nullptr;
+};
 
 // Seal with these secrets from now on; `update` stays until its `done`.
 struct SetSecrets {
@@ -165,7 +172,8 @@ using LcoreRequest =
                  request::Connections, request::Queues, request::Planes, request::Record,
                  request::ChangeSettings, request::SetPeerMac, request::LosePeer, request::SetPort,
                  request::SetInstance, request::SetPlane, request::SetWeight, request::Ping,
-                 request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
+                 request::ProbePath, request::SetSecrets, request::SetPeerSecrets,
+                 request::RotateKeys>;
 // Requests are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 

@@ -94,6 +94,7 @@ struct InstanceParams : Settings {
   CongestionParams congestion;
   TargetParams target;  // credit that the instance grants; rates and sizes are the ports'
   SealParams seal;
+  uint32_t path_probes_per_s = 0;  // probes of the path that are answered; 0: none
   std::vector<PeerParams> peers;
 };
 

@@ -48,7 +48,9 @@ class Link {
   // ---- The burst being staged.
 
   // Acknowledgements and control PDUs have places of their own, in front of data.
-  bool HasFrontRoom() const { return burst_.HasFrontRoom() && IsOpen(kVcCount); }
+  bool HasFrontRoom() const { return HasFrontRoom(kVcCount); }
+  // The same for a PDU in the class of a VC.
+  bool HasFrontRoom(uint32_t flow) const { return burst_.HasFrontRoom() && IsOpen(flow); }
   // Whether there is no room in front, and will be some in the next poll iteration: the port takes
   // frames, and neither a pause nor missing credit holds them up.
   bool IsFrontUsedUp() const { return burst_.IsFrontUsedUp() && IsOpen(kVcCount); }

@@ -306,6 +306,68 @@ SUEDE_ROW_STRUCT(PlanePingView, SUEDE_PLANE_PING_ROW);
   X(std::vector<PlanePingView>, planes)
 SUEDE_ROW_STRUCT(PingView, SUEDE_PING_ROW);
 
+// The fields of a frame's header that a switch may change.
+inline constexpr std::string_view kNoField = "the header has no such field";
+inline constexpr std::string_view kNoTag = "no tag";
+#define SUEDE_MARKS_ROW(X)                                                                \
+  X(std::optional<uint32_t>, dscp, .OrNull(kNoField))                                     \
+  X(std::optional<uint32_t>, ecn, .OrNull(kNoField))                                      \
+  X(std::optional<uint32_t>, hops, .Note("TTL, hop limit or hop count").OrNull(kNoField)) \
+  X(std::optional<uint32_t>, vid, .OrNull(kNoTag))                                        \
+  X(std::optional<uint32_t>, pcp, .OrNull(kNoTag))
+SUEDE_ROW_STRUCT(MarksView, SUEDE_MARKS_ROW);
+
+// A probe of the path, and its report (docs/path.md).
+inline constexpr std::string_view kNoReport = "no report has come";
+#define SUEDE_PATH_PROBE_ROW(X)                                                                    \
+  X(uint32_t, number)                                                                              \
+  X(uint32_t, session, .Note("of both"))                                                           \
+  X(int64_t, sent_ns, .Unit("ns").Note("clock of this endpoint"))                                  \
+  X(bool, lost_here, .Note("the port had no room for it"))                                         \
+  X(bool, answered)                                                                                \
+  X(uint32_t, copies, .Note("reports of it that have come"))                                       \
+  X(std::optional<uint64_t>, received_ns, .Unit("ns").Note("clock of the peer").OrNull(kNoReport)) \
+  X(std::optional<uint32_t>, order,                                                                \
+    .Note("probes that the peer's plane had received before, modulo 2^32").OrNull(kNoReport))      \
+  X(std::optional<uint32_t>, bytes,                                                                \
+    .Unit("bytes").Note("of the frame as it arrived, without FCS").OrNull(kNoReport))              \
+  X(std::optional<MarksView>, there, .Note("as it arrived").OrNull(kNoReport))                     \
+  X(std::optional<int64_t>, returned_ns,                                                           \
+    .Unit("ns").Note("clock of this endpoint").OrNull(kNoReport))                                  \
+  X(std::optional<uint32_t>, reply_bytes, .Unit("bytes").OrNull(kNoReport))                        \
+  X(std::optional<MarksView>, reply_sent, .Note("of the report as it left").OrNull(kNoReport))     \
+  X(std::optional<MarksView>, here, .Note("of the report as it arrived").OrNull(kNoReport))
+SUEDE_ROW_STRUCT(PathProbeView, SUEDE_PATH_PROBE_ROW);
+#define SUEDE_PATH_DROPS_ROW(X)                             \
+  X(uint32_t, address, .Note("frames for other addresses")) \
+  X(uint32_t, crc, .Note("with a wrong R-CRC"))             \
+  X(uint32_t, not_sue, .Note("that are not SUE's"))         \
+  X(uint32_t, trimmed)                                      \
+  X(uint32_t, pauses, .Note("PFC frames"))
+SUEDE_ROW_STRUCT(PathDropsView, SUEDE_PATH_DROPS_ROW);
+#define SUEDE_PATH_OWN_ROW(X)                                     \
+  X(uint64_t, pfc_received, .Note("PFC frames of the neighbour")) \
+  X(uint64_t, ecn_marked, .Note("data PDUs received with a mark"))
+SUEDE_ROW_STRUCT(PathOwnView, SUEDE_PATH_OWN_ROW);
+#define SUEDE_PATH_ROW(X)                                                                         \
+  X(uint32_t, xpu)                                                                                \
+  X(uint32_t, instance)                                                                           \
+  X(uint32_t, peer, .Note("its XPU"))                                                             \
+  X(uint32_t, plane, .Note("its number"))                                                         \
+  X(std::string, port)                                                                            \
+  X(std::string_view, encapsulation, .Note("as the configuration writes it"))                     \
+  X(std::string_view, state,                                                                      \
+    .OneOf("done|down|no_link|no_mac|no_association|no_consent|no_field|busy")                    \
+        .Note("no_consent: the peer has path_probes_per_s: 0, or is older; no_field: the header " \
+              "has no EtherType; busy: the lcore has no time"))                                   \
+  X(std::optional<uint64_t>, rate_bps, .Unit("bit/s").OrNull("not known"))                        \
+  X(MarksView, sent, .Note("of a probe as it left"))                                              \
+  X(std::vector<PathProbeView>, probes)                                                           \
+  X(std::optional<PathDropsView>, drops,                                                          \
+    .Note("of the peer, from the first reported probe to the last").OrNull("no report has come")) \
+  X(PathOwnView, own, .Note("meanwhile"))
+SUEDE_ROW_STRUCT(PathView, SUEDE_PATH_ROW);
+
 // One register of the map (docs/registers.md), or one per index: "port.N.link_up".
 #define SUEDE_REGISTER_ROW(X)                                                      \
   X(std::string, name, .Note("N: the index"))                                      \

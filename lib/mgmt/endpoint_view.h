@@ -45,6 +45,22 @@ struct PingQuery {
   std::optional<uint32_t> plane;  // nullopt: all that lead to the peer
 };
 
+// A run of probes (docs/path.md); nullopt: the class's or the port's own value.
+struct PathQuery : PingQuery {
+  uint32_t traffic_class = 0;  // 0 to 4: of a VC, or of PDUs without commands
+  uint32_t count = 1;
+  uint32_t bytes = 0;
+  bool long_reply = false;
+  uint32_t sessions = 1;
+  uint32_t first_session = 0;
+  std::optional<uint32_t> dscp;
+  std::optional<uint32_t> ecn;
+  std::optional<uint32_t> hop_limit;
+  std::string_view to;  // peer, stranger or ether_type
+  uint32_t interval_us = 0;
+  uint32_t timeout_ms = 0;
+};
+
 // Control thread only. Does not block.
 class EndpointView : public DaemonView {
  public:
@@ -93,6 +109,10 @@ class EndpointView : public DaemonView {
   // none. It may be dropped at any time.
   using PingQuestion = std::function<std::optional<absl::StatusOr<PingView>>(bool is_last)>;
   virtual absl::StatusOr<PingQuestion> Ping(const PingQuery& query) = 0;
+  // Probes the path to a peer. A query to be polled until it has a result; `is_last`: the last
+  // time. It may be dropped at any time.
+  using PathQuestion = std::function<std::optional<absl::StatusOr<PathView>>(bool is_last)>;
+  virtual absl::StatusOr<PathQuestion> ProbePath(const PathQuery& query) = 0;
   // Returns the peers of sealing instances.
   virtual std::vector<SealedPeerView> SealedPeers() = 0;
   // Begins another epoch with every peer, as soon as it has confirmed the present one. Returns the

@@ -120,12 +120,81 @@ Answer RunPing(Call& call) {
   return Answer::Waiting{.poll = std::move(poll), .limit_ms = call.arguments.Integer("timeout_ms")};
 }
 
+// ---- Probes of the path.
+
+constexpr int64_t kMaxPathMs = 10'000;  // from the first probe to the last
+constexpr std::string_view kPathTargets = "peer|stranger|ether_type";
+constexpr Param kProbePath[] = {
+    Param::Integer("peer", "XPU of the peer.", 0, 1023).Required(),
+    Param::Integer("xpu", "Own XPU. Without it, the first that has the peer.", 0, 1023),
+    Param::Integer("instance", "Own instance number, likewise.", 0, 63),
+    Param::Integer("plane", "Number of the plane.", 0, 3, "0"),
+    Param::Integer("class",
+                   "Class of the probes and reports: that of a VC, or 4: of PDUs without commands.",
+                   0, 4, "4"),
+    Param::Integer("count", "Probes.", 1, 1024, "16"),
+    Param::Integer("bytes",
+                   "Length of their frames, without FCS, as far as the port has it. 0: the least.",
+                   0, 65535, "0"),
+    Param::Boolean("long_reply", "Reports have the length of the probes."),
+    Param::Integer("sessions", "Probes take so many sessions in turn.", 1, 64, "1"),
+    Param::Integer("first_session", "Number of the first of these.", 0, 65535, "0"),
+    Param::Integer("dscp", "DSCP. Without it, that of the class.", 0, 63),
+    Param::Integer("ecn", "ECN field, likewise.", 0, 3),
+    Param::Integer("hop_limit", "Hop limit. Without it, that of the port.", 1, 255),
+    Param::Choice("to",
+                  "Destination of all but the first and the last probe: the peer, an address that "
+                  "nobody has, or the peer with an EtherType that nobody knows.",
+                  kPathTargets, "peer"),
+    Param::Integer("interval_us", "Time between probes. 0: as fast as the port takes them.", 0,
+                   100000, "1000"),
+    Param::Integer("timeout_ms", "How long to wait for reports after the last probe.", 1, 5000,
+                   "1000"),
+};
+
+Answer RunProbePath(Call& call) {
+  const Arguments& given = call.arguments;
+  PathQuery query{PingQuery{.peer = *Given(given, "peer"),
+                            .xpu = Given(given, "xpu"),
+                            .instance = Given(given, "instance"),
+                            .plane = *Given(given, "plane")}};
+  query.traffic_class = *Given(given, "class");
+  query.count = *Given(given, "count");
+  query.bytes = *Given(given, "bytes");
+  query.long_reply = given.Boolean("long_reply");
+  query.sessions = *Given(given, "sessions");
+  query.first_session = *Given(given, "first_session");
+  query.dscp = Given(given, "dscp");
+  query.ecn = Given(given, "ecn");
+  query.hop_limit = Given(given, "hop_limit");
+  query.to = given.Text("to");
+  query.interval_us = *Given(given, "interval_us");
+  query.timeout_ms = *Given(given, "timeout_ms");
+  const int64_t takes_ms = int64_t{query.count} * query.interval_us / 1000;
+  if (takes_ms > kMaxPathMs) {
+    return absl::InvalidArgumentError(StrCat("count times interval_us is ", takes_ms,
+                                             " ms; a run of probes has up to ", kMaxPathMs, " ms"));
+  }
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  absl::StatusOr<EndpointView::PathQuestion> question = call.endpoint().ProbePath(query);
+  if (!question.ok()) return question.status();
+  auto poll = [question = *std::move(question)](bool is_last) -> std::optional<Outcome> {
+    const std::optional<absl::StatusOr<PathView>> view = question(is_last);
+    return view ? std::optional(OutcomeOf(*view)) : std::nullopt;
+  };
+  return Answer::Waiting{.poll = std::move(poll), .limit_ms = takes_ms + query.timeout_ms + 5000};
+}
+
 constexpr Method kPeerMethods[] = {
     {"peers.ping",
      "Probes a peer on each plane, by a HELLO, or the probe of a peer that speaks none. At most "
      "ten a second per instance, a hundred in all; a further request waits, and is refused when "
      "its time is over.",
      PingView::kMembers, RunPing, kPing},
+    {"peers.probe_path",
+     "Sends marked probes to a peer on a plane, and lists what its reports say (path.md). One run "
+     "of an instance at a time.",
+     PathView::kMembers, RunProbePath, kProbePath},
 };
 
 // ---- Planes.

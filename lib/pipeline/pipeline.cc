@@ -30,6 +30,7 @@ Pipeline::Pipeline()
                                 .planes = planes_,
                                 .settings = settings_,
                                 .pings = pings_,
+                                .path_prober = path_prober_,
                                 .seals = seals_,
                                 .sampler = sampler_}) {}
 
@@ -135,6 +136,8 @@ bool Pipeline::Poll(Time now) {
   work |= due_timers_.Poll(now);
   work |= congestion_.Poll(now);
   if (hook_ != nullptr) work |= hook_->Poll(now);
+  if (path_prober_.is_active()) [[unlikely]]
+    path_prober_.Poll(now);
   if (!targets_.empty()) [[unlikely]]
     work |= targets_.Poll();
   work |= ring_drainer_.Poll();

@@ -34,6 +34,7 @@
 #include "send/completions.h"
 #include "send/congestion_use.h"
 #include "send/credit_use.h"
+#include "send/path_prober.h"
 #include "send/pauses.h"
 #include "send/ping_sender.h"
 #include "send/ring_drainer.h"
@@ -179,6 +180,7 @@ class Pipeline {
   // Requests of the control thread, and reports to it.
   SettingsWork settings_{lcore_, run_queue_, shares_, effector_};
   PingSender pings_{lcore_};
+  PathProber path_prober_{lcore_};
   SealWork seals_{lcore_, effector_};
   Reporter reporter_{lcore_.instances, lcore_.clients};
   Sampler sampler_{lcore_, congestion_grants_};

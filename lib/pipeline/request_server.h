@@ -58,11 +58,11 @@ struct PlaneSet {
 }  // namespace todo
 
 // These requests concern peers and are left to the caller unchanged; their instance exists.
-using Todo =
-    std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
-                 todo::InstanceUp, todo::PlaneSet, request::Record, request::ChangeSettings,
-                 request::SetPeerMac, request::LosePeer, request::SetWeight, request::Ping,
-                 request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
+using Todo = std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
+                          todo::InstanceUp, todo::PlaneSet, request::Record,
+                          request::ChangeSettings, request::SetPeerMac, request::LosePeer,
+                          request::SetWeight, request::Ping, request::ProbePath,
+                          request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
 
 class RequestServer {
  public:

@@ -15,6 +15,7 @@
 #include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
 #include "receive/deliver.h"
+#include "send/path_prober.h"
 #include "send/ping_sender.h"
 #include "send/ring_drainer.h"
 #include "send/run_queue.h"
@@ -36,6 +37,7 @@ class RequestWork {
     PlaneWatch& planes;
     SettingsWork& settings;
     PingSender& pings;
+    PathProber& path_prober;
     SealWork& seals;
     Sampler& sampler;
   };
@@ -60,6 +62,7 @@ class RequestWork {
   void Do(const request::LosePeer& request);
   void Do(const request::SetWeight& request);
   void Do(const request::Ping& request) { parts_.pings.Send(request); }
+  void Do(const request::ProbePath& request) { parts_.path_prober.Begin(request); }
   void Do(const request::SetSecrets& request) { parts_.seals.Take(*request.update); }
   void Do(const request::SetPeerSecrets& request) {
     parts_.seals.Take(InstanceOf(request.instance), request.peer, *request.update);

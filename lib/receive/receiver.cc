@@ -357,6 +357,13 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
     return;
   }
   instance.stats.counters.Add(Counter::kRxControlPdus);
+  if (const auto* path = std::get_if<Path>(&message)) [[unlikely]] {
+    Effects& effects = effects_.For({instance.number, peer});
+    if (!instance.peers[peer].association().IsOfAssociation(plane, path->identities, effects))
+      return;
+    return path_reporter_.OnPath({instance, peer, plane}, *path, *burst_.frame(i),
+                                 burst_.series(i).session(), now);
+  }
   ControlFacts facts{.waits = instance.tx.blocked[peer] != 0,
                      .slot = SlotOf(instance.peers, peer, plane, burst_.series(i).session()),
                      .sealed = instance.sealing.on() && instance.SealOf(peer).IsSealed()};

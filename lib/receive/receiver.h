@@ -12,6 +12,7 @@
 #include "lcore/peer_effects.h"
 #include "receive/flow_receiver.h"
 #include "receive/foreign_frames.h"
+#include "receive/path_reporter.h"
 #include "receive/received_burst.h"
 #include "receive/received_pdu.h"
 #include "receive/seal_opener.h"
@@ -78,6 +79,7 @@ class Receiver {
   ReceivedBurst burst_;
   SealOpener seal_opener_{lcore_};
   ForeignFrames foreign_{lcore_};
+  PathReporter path_reporter_{lcore_};
 };
 
 }  // namespace suede

@@ -247,6 +247,14 @@
   X(RxSealPlane, "rx_drop_seal_plane_total", Instance, Drop,                                       \
     "Sealed PDUs that came on another plane than their own")                                       \
   X(RxRevision, "rx_drop_revision_total", Lcore, Drop,                                             \
-    "Frames whose ESUN header is of an unsupported revision")
+    "Frames whose ESUN header is of an unsupported revision")                                      \
+  X(TxPathProbes, "tx_path_probes_total", Instance, Info, "Probes of the path sent")               \
+  X(RxPathReports, "rx_path_reports_total", Instance, Info,                                        \
+    "Reports of own probes of the path, copies too")                                               \
+  X(RxPathStray, "rx_drop_path_report_total", Instance, Drop,                                      \
+    "Reports of the path without an own probe that waits for one")                                 \
+  X(RxPathProbes, "rx_path_probes_total", Instance, Info, "Probes of the path reported")           \
+  X(RxPathRefused, "rx_drop_path_probe_total", Instance, Drop,                                     \
+    "Probes of the path not reported: no consent, too many, or no room to send")
 
 #endif  // SUEDE_STATS_COUNTER_ROWS_H_

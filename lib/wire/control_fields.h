@@ -55,6 +55,7 @@ template <ControlMessageOf<Hello> M>
   visit("hears_pauses", "Hears of planes that are held up", HelloFeature(3), m.hears_pauses);
   visit("answers_congestion", "Answers CONGESTION", HelloFeature(4), m.answers_congestion);
   visit("wants_echoes", "Wants echoes of ECN marks", HelloFeature(5), m.wants_echoes);
+  visit("answers_path", "Answers PATH", HelloFeature(6), m.answers_path);
   visit("window_pdus", "Window in PDUs", ControlPlace{34}, m.window_pdus);
   visit("pack_limit_bytes", "Pack limit in bytes", ControlPlace{36}, m.pack_limit_bytes);
   visit("receive_bytes", "Can receive, in bytes", ControlPlace{38}, m.receive_bytes);
@@ -157,6 +158,37 @@ template <ControlMessageOf<SessionNumber> M>
   visit("fence", "Fence", ControlFlag(2), m.fence);
   visit("anew", "Accepted anew", ControlFlag(3), m.anew);
   visit("psns", "First or expected PSN", ControlPlace{28}, m.psns);
+}
+
+constexpr ControlPlace PathPresence(uint8_t bit) { return {.at = 17, .bits = 1, .shift = bit}; }
+
+template <ControlMessageOf<Path> M>
+[[gnu::always_inline]] constexpr void VisitControlFields(M& m, const auto& visit) {
+  visit("report", "Report", ControlFlag(0), m.report);
+  visit("long_reply", "The report has the probe's length", ControlFlag(1), m.long_reply);
+  visit("class", "Class", ControlRange(16, 0, Path::kClasses - 1), m.traffic_class);
+  visit("frame_bytes", "Bytes of the probe's frame", ControlPlace{18}, m.bytes);
+  visit("probe", "Number of the probe", ControlPlace{20}, m.number);
+  visit("sent_ns", "Departure of the probe in ns", ControlPlace{24}, m.sent_ns);
+  visit("received_ns", "Arrival of the probe in ns", ControlPlace{32}, m.received_ns);
+  visit("order", "Probes that arrived before", ControlPlace{40}, m.order);
+  visit("has_ds", "The probe had a DSCP", PathPresence(0), m.there.has_ds);
+  visit("has_hops", "The probe had a hop limit", PathPresence(1), m.there.has_hops);
+  visit("tagged", "The probe had a tag", PathPresence(2), m.there.tagged);
+  visit("ds", "DSCP and ECN of the probe", ControlPlace{44}, m.there.ds);
+  visit("hops", "Hop limit of the probe", ControlPlace{45}, m.there.hops);
+  visit("tci", "Tag of the probe", ControlPlace{46}, m.there.tci);
+  visit("sent_has_ds", "The report has a DSCP", PathPresence(3), m.sent.has_ds);
+  visit("sent_has_hops", "The report has a hop limit", PathPresence(4), m.sent.has_hops);
+  visit("sent_tagged", "The report has a tag", PathPresence(5), m.sent.tagged);
+  visit("sent_ds", "DSCP and ECN of the report", ControlPlace{48}, m.sent.ds);
+  visit("sent_hops", "Hop limit of the report", ControlPlace{49}, m.sent.hops);
+  visit("sent_tci", "Tag of the report", ControlPlace{50}, m.sent.tci);
+  visit("address_drops", "Frames for other addresses", ControlPlace{52}, m.address_drops);
+  visit("rcrc_drops", "Frames with a wrong R-CRC", ControlPlace{56}, m.rcrc_drops);
+  visit("not_sue_drops", "Frames that are not SUE's", ControlPlace{60}, m.not_sue_drops);
+  visit("trimmed", "Trimmed frames", ControlPlace{64}, m.trimmed);
+  visit("pauses", "PFC frames", ControlPlace{68}, m.pauses);
 }
 
 // Number of values in a member, and bytes of each on the wire.

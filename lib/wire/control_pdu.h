@@ -23,6 +23,7 @@ enum class ControlType : uint8_t {
   kCredit = 14,
   kCongestion = 15,
   kSession = 16,
+  kPath = 17,
 };
 
 // Identities of the two ends of an association, as the sender of a control PDU knows them.
@@ -64,6 +65,7 @@ struct Hello {
   bool hears_pauses = false;        // supports PLANE with held_up
   bool answers_congestion = false;  // supports CONGESTION: grants and echoes
   bool wants_echoes = false;        // wants echoes of ECN marks, and acknowledgements without delay
+  bool answers_path = false;        // answers probes of the path (PATH)
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -191,9 +193,47 @@ struct SessionNumber {
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
 
+// The fields of a network header that a switch may change.
+struct FrameMarks {
+  uint8_t ds = 0;    // DSCP and ECN, valid if has_ds
+  uint8_t hops = 0;  // TTL, hop limit or hop count, valid if has_hops
+  uint16_t tci = 0;  // of the IEEE 802.1Q tag, valid if tagged
+  bool has_ds = false;
+  bool has_hops = false;
+  bool tagged = false;
+  friend bool operator==(const FrameMarks&, const FrameMarks&) = default;
+};
+
+// A probe of the path on which it travels, or the report of a probe's arrival (docs/path.md).
+struct Path {
+  static constexpr ControlType kType = ControlType::kPath;
+  static constexpr uint8_t kClasses = kVcCount + 1;  // of each VC, and of PDUs without commands
+
+  Identities identities;
+  bool report = false;
+  bool long_reply = false;    // probe: the report has the length of the probe
+  uint8_t traffic_class = 0;  // of the PDU, and of the report of a probe; below kClasses
+  uint32_t number = 0;        // of the probe
+  uint64_t sent_ns = 0;       // the probe's departure by its sender's clock
+  // Only of a report:
+  uint64_t received_ns = 0;  // the probe's arrival by the reporter's clock
+  uint32_t order = 0;        // probes that the reporter's plane had received before
+  uint16_t bytes = 0;        // of the probe's frame as it arrived, without FCS
+  FrameMarks there;          // of the probe as it arrived
+  FrameMarks sent;           // of the report as it leaves
+  // Counters of the reporter, modulo 2^32: frames for other addresses, with a wrong R-CRC, that are
+  // not SUE's, trimmed frames, and PFC frames.
+  uint32_t address_drops = 0;
+  uint32_t rcrc_drops = 0;
+  uint32_t not_sue_drops = 0;
+  uint32_t trimmed = 0;
+  uint32_t pauses = 0;
+  friend bool operator==(const Path&, const Path&) = default;
+};
+
 // The first alternative, which a default-constructed message holds, is a small one.
 using ControlMessage = std::variant<Ready, NotReady, Credit, Congestion, SessionNumber, Hello,
-                                    PlaneHello, Fence, Fenced>;
+                                    PlaneHello, Fence, Fenced, Path>;
 
 // Whether the message names the plane that it concerns, so that it may travel on any plane.
 inline bool NamesPlane(const ControlMessage& message) {

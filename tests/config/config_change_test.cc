@@ -86,6 +86,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"transport.hello_timeout_us", "999"},
       {"transport.hello_tries", "9"},
       {"transport.inflight_pdus", "600"},
+      {"transport.path_probes_per_s", "50"},
       {"planes.hello_interval_us", "2000"},
       {"planes.hello_multiplier", "4"},
       {"planes.hello_idle_us", "20000"},

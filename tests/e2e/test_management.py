@@ -22,7 +22,7 @@ import e2e
 # Methods that have a test of their own below, or end the daemon.
 CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
            "ports.hint", "planes.drain", "planes.set_admin", "planes.set_weight", "events.wait",
-           "peers.ping", "reg.read", "reg.write", "keys.rotate", "keys.reload"}
+           "peers.ping", "peers.probe_path", "reg.read", "reg.write", "keys.rotate", "keys.reload"}
 SCOPES = ["total", "instance", "lcore", "port"]
 
 
@@ -105,13 +105,14 @@ def test_results_are_as_described(directory):
              "planes.peers": [{}, {"limit": 1}], "config.check": [{"yaml": "name: x"}],
              "counters.get": [{"scope": scope} for scope in SCOPES],
              "counters.delta": [{"scope": scope} for scope in SCOPES * 2],
-             "peers.ping": None}  # of the other
+             "peers.ping": None, "peers.probe_path": None}  # of the other
     with e2e.memif_planes(2, "strict") as (directory, left, right):
         e2e.both_ways(directory, left, right, 0.2)
         server = e2e.perf_server(directory, left, "0")
         e2e.managed(left, "capture", "start", "p0", "--file", directory / "p0.pcapng")
         for daemon, peer in ((left, 1), (right, 0)):
             given["peers.ping"] = [{"peer": peer}, {"peer": peer, "plane": 1, "timeout_ms": 100}]
+            given["peers.probe_path"] = [{"peer": peer, "count": 2, "timeout_ms": 100}]
             given["config.check"] = [{"yaml": json.dumps(daemon.config)},
                                      {"yaml": json.dumps(e2e.changed(
                                          daemon.config, {"log": {"level": "debug"}}))}]

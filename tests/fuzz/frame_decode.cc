@@ -91,7 +91,7 @@ void DecodeControlPdus(const uint8_t* body, uint32_t bytes) {
   for (const ControlType type :
        {ControlType::kHello, ControlType::kNotReady, ControlType::kReady, ControlType::kPlane,
         ControlType::kFence, ControlType::kFenced, ControlType::kCredit, ControlType::kCongestion,
-        ControlType::kSession}) {
+        ControlType::kSession, ControlType::kPath}) {
     mended.data()[0] = static_cast<uint8_t>(type);
     DecodeControlPdu(mended);
   }
@@ -219,9 +219,12 @@ void MendAndAlter(const Choice& choice, const ExactBytes& frame) {
 
 NetAddress TakeAddress(Encap encap, const uint8_t* bytes) {
   switch (TraitsOf(encap).addresses) {
-    case AddressKind::kIpv6: return {.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
-    case AddressKind::kIpv4: return {.low = LoadBe32(bytes)};
-    case AddressKind::kForwarding: break;
+    case AddressKind::kIpv6:
+      return {.high = LoadBe64(bytes), .low = LoadBe64(bytes + 8)};
+    case AddressKind::kIpv4:
+      return {.low = LoadBe32(bytes)};
+    case AddressKind::kForwarding:
+      break;
   }
   return {.low = LoadBe32(bytes) >> (32 - TraitsOf(encap).forwarding_bits)};
 }
@@ -260,10 +263,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Choice choice(data[0]);
   const ExactBytes rest(data + 1, static_cast<uint32_t>(size - 1));
   switch (choice.content) {
-    case Choice::Content::kRaw: break;
-    case Choice::Content::kMended: MendHeader(choice, rest); break;
-    case Choice::Content::kAltered: MendAndAlter(choice, rest); break;
-    case Choice::Content::kValues: Encode(choice, rest); return 0;
+    case Choice::Content::kRaw:
+      break;
+    case Choice::Content::kMended:
+      MendHeader(choice, rest);
+      break;
+    case Choice::Content::kAltered:
+      MendAndAlter(choice, rest);
+      break;
+    case Choice::Content::kValues:
+      Encode(choice, rest);
+      return 0;
   }
   if (choice.tagged && rest.bytes() >= 16) {
     // A pause whose times are the input.

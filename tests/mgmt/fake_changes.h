@@ -85,7 +85,25 @@ class EndpointWithChanges : public EndpointView {
     };
   }
 
+  absl::StatusOr<PathQuestion> ProbePath(const PathQuery& query) override {
+    if (query.plane == 3) return absl::NotFoundError("no such plane");
+    return [this, query](bool) -> std::optional<absl::StatusOr<PathView>> {
+      PathView view{.xpu = 3,
+                    .instance = 1,
+                    .peer = query.peer,
+                    .plane = *query.plane,
+                    .port = "p0",
+                    .encapsulation = "udp4",
+                    .state = "done"};
+      view.sent.dscp = query.dscp;
+      view.probes.resize(query.count);
+      view.probes[0] = path_probe;
+      return view;
+    };
+  }
+
   int pings = 0;
+  PathProbeView path_probe;
   bool pong_never = false;
   PlanePingView pong{.plane = 0, .port = "p0", .state = "answered", .rtt_ns = 12'300};
   std::string config = "version: 1\nname: left\n";

@@ -74,6 +74,39 @@ TEST_F(PeerMethodsTest, PingEndsWhenItsTimeIsOver) {
   EXPECT_EQ(plane["rtt_us"], nullptr);
 }
 
+TEST_F(PeerMethodsTest, ProbesOfAPathAreListedWithTheirReports) {
+  endpoint_.path_probe = {.session = 7,
+                          .sent_ns = 5,
+                          .answered = true,
+                          .copies = 1,
+                          .received_ns = 9,
+                          .order = 0,
+                          .bytes = 60,
+                          .there = MarksView{.dscp = 4, .ecn = 1, .hops = 63}};
+  const Json view = Result("peers.probe_path", R"({"peer":4,"count":2,"dscp":4,"class":1})");
+  EXPECT_EQ(view["state"], "done");
+  EXPECT_EQ(view["plane"], 0);
+  EXPECT_EQ(Dump(view["sent"]), R"({"dscp":4,"ecn":null,"hops":null,"vid":null,"pcp":null})");
+  ASSERT_EQ(view["probes"].size(), 2u);
+  EXPECT_EQ(view["probes"][0]["order"], 0) << "a number, though it is 0";
+  EXPECT_EQ(Dump(view["probes"][0]["there"]),
+            R"({"dscp":4,"ecn":1,"hops":63,"vid":null,"pcp":null})");
+  EXPECT_EQ(view["probes"][1]["order"], nullptr);
+  EXPECT_EQ(view["drops"], nullptr);
+}
+
+TEST_F(PeerMethodsTest, ARunOfProbesIsBounded) {
+  EXPECT_EQ(ErrorOf(Result("peers.probe_path", R"({"peer":4,"plane":3})")),
+            static_cast<int>(RpcCode::kNotFound));
+  for (const char* wrong :
+       {"{}", R"({"peer":4,"count":1025})", R"({"peer":4,"class":5})", R"({"peer":4,"to":"all"})",
+        R"({"peer":4,"count":1000,"interval_us":100000})", R"({"peer":4,"sessions":65})",
+        R"({"peer":4,"ecn":4})", R"({"peer":4,"hop_limit":0})"}) {
+    EXPECT_EQ(ErrorOf(Result("peers.probe_path", wrong)), static_cast<int>(RpcCode::kInvalidParams))
+        << wrong;
+  }
+}
+
 // The control thread goes on while somebody waits.
 TEST_F(PeerMethodsTest, PingHoldsUpNobodyElse) {
   endpoint_.pong_never = true;

@@ -171,6 +171,18 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
   Call("ports.hint", R"(["p0"])");
   Call("planes.peers", R"({"limit":1})");
   Call("peers.ping", "[4]");
+  Call("peers.probe_path", "[4]");
+  bench_.endpoint.path_probe = {.answered = true,
+                                .copies = 1,
+                                .received_ns = 9,
+                                .order = 0,
+                                .bytes = 60,
+                                .there = MarksView{.dscp = 4},
+                                .returned_ns = 11,
+                                .reply_bytes = 60,
+                                .reply_sent = MarksView{},
+                                .here = MarksView{}};
+  Call("peers.probe_path", "[4]");
   bench_.endpoint.pong.disagrees = "sessions";
   Call("peers.ping", "[4, 3, 1]");
   bench_.endpoint.pong_never = true;

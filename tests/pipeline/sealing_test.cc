@@ -410,6 +410,30 @@ TEST_F(SealedPairTest, WithoutASecretNothingLeavesAndNoFrameIsKept) {
   ExpectNoFramesOut();
 }
 
+// A probe is as long as a plain one would be, and opened before it is reported.
+TEST_F(SealedPairTest, ProbesOfThePathAreSealed) {
+  planes = 1;
+  params.path_probes_per_s = 1000;
+  StartSealed(SealMode::kRequired);
+  WarmUp();
+  const uint64_t sealed = a->Count(Counter::kTxSealed);
+  PathRun run;
+  run.spec = {.bytes = 1000, .long_reply = true, .timeout = milliseconds(1)};
+  run.rows.resize(4);
+  run.state.store(PathState::kRunning);
+  ASSERT_TRUE(a->pipeline->mailbox().requests.Push(request::ProbePath{.run = &run}));
+  ASSERT_TRUE(RunUntil([&] { return run.state.load() != PathState::kRunning; }));
+  EXPECT_EQ(run.state.load(), PathState::kDone);
+  for (const PathRun::Row& row : run.rows) {
+    EXPECT_EQ(row.copies, 1u);
+    EXPECT_EQ(row.report.bytes, 1000);
+    EXPECT_EQ(row.reply_bytes, 1000u);
+    EXPECT_EQ(row.report.there, run.sent);
+  }
+  EXPECT_GE(a->Count(Counter::kTxSealed), sealed + 4);
+  ExpectNoFramesOut();
+}
+
 TEST_F(SealedPairTest, PdusWithoutAKeyAreAsIfTheyWereLost) {
   planes = 1;
   StartSealed(SealMode::kRequired);

@@ -258,7 +258,28 @@ std::vector<ControlMessage> Messages() {
                         .in_use = 65,
                         .turn = 4000000000,
                         .answer = true,
-                        .psns = {Psn(1), Psn(2), Psn(65535), Psn(3)}}};
+                        .psns = {Psn(1), Psn(2), Psn(65535), Psn(3)}},
+          Path{.identities = kSome,
+               .report = true,
+               .long_reply = false,
+               .traffic_class = 4,
+               .number = 70000,
+               .sent_ns = 5,
+               .received_ns = UINT64_MAX,
+               .order = 3,
+               .bytes = 9014,
+               .there = {.ds = 0xb9, .hops = 63, .has_ds = true, .has_hops = true},
+               .sent = {.ds = 4,
+                        .hops = 64,
+                        .tci = 0x600a,
+                        .has_ds = true,
+                        .has_hops = true,
+                        .tagged = true},
+               .address_drops = 1,
+               .rcrc_drops = 2,
+               .not_sue_drops = 3,
+               .trimmed = 4,
+               .pauses = 4294967295}};
 }
 
 #define SOME R"("identity": "000000000000004d", "peer_identity": "fedcba9876543210")"
@@ -267,6 +288,7 @@ const char* const kMessageTexts[] = {
     R"({"type": "hello", )" SOME R"(, "nonce": "0000000000000005", "echo": "ffffffffffffffff",
         "psn_scope": 1, "answers_planes": true, "sends_generations": false, "counts_credit": true,
         "hears_pauses": true, "answers_congestion": true, "wants_echoes": false,
+        "answers_path": false,
         "window_pdus": 512, "pack_limit_bytes": 2048, "receive_bytes": 4078, "receive_lines": 1000,
         "sessions": 7, "first": [9, 8, 7, 65535], "credit_lines": [1, 2, 3, 4294967295],
         "reply_wanted": true})",
@@ -289,7 +311,14 @@ const char* const kMessageTexts[] = {
         "received": 4294967295, "marked": 71000, "trimmed": 300,
         "marked_sessions": "8000000000000005"})",
     R"({"type": "session_number", )" SOME R"(, "slot": 63, "number": 16383, "in_use": 65,
-        "turn": 4000000000, "answer": true, "fence": false, "anew": false, "psns": [1, 2, 65535, 3]})"};
+        "turn": 4000000000, "answer": true, "fence": false, "anew": false, "psns": [1, 2, 65535, 3]})",
+    R"({"type": "path", )" SOME R"(, "report": true, "long_reply": false, "class": 4,
+        "frame_bytes": 9014, "probe": 70000, "sent_ns": "0000000000000005",
+        "received_ns": "ffffffffffffffff", "order": 3, "has_ds": true, "has_hops": true,
+        "tagged": false, "ds": 185, "hops": 63, "tci": 0, "sent_has_ds": true,
+        "sent_has_hops": true, "sent_tagged": true, "sent_ds": 4, "sent_hops": 64,
+        "sent_tci": 24586, "address_drops": 1, "rcrc_drops": 2, "not_sue_drops": 3, "trimmed": 4,
+        "pauses": 4294967295})"};
 static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);
 #undef SOME
 

@@ -83,6 +83,23 @@ const ControlMessage kCongestion = Congestion{.identities = kSome,
                                               .marked = 0x61626364,
                                               .trimmed = 0x71727374,
                                               .sessions = 0x8182838485868788};
+const ControlMessage kPath =
+    Path{.identities = kSome,
+         .report = true,
+         .long_reply = true,
+         .traffic_class = 3,
+         .number = 0x01020304,
+         .sent_ns = 0x1112131415161718,
+         .received_ns = 0x2122232425262728,
+         .order = 0x31323334,
+         .bytes = 0x4142,
+         .there = {.ds = 0x51, .hops = 0x52, .tci = 0x5354, .has_ds = true},
+         .sent = {.ds = 0x61, .hops = 0x62, .tci = 0x6364, .tagged = true},
+         .address_drops = 1,
+         .rcrc_drops = 2,
+         .not_sue_drops = 3,
+         .trimmed = 4,
+         .pauses = 5};
 const ControlMessage kSession =
     SessionNumber{.identities = kSome,
                   .slot = 3,
@@ -90,8 +107,8 @@ const ControlMessage kSession =
                   .in_use = 0x2122,
                   .turn = 0x31323334,
                   .psns = {Psn(0x4142), Psn(0x4344), Psn(0x4546), Psn(0x4748)}};
-const ControlMessage kAll[] = {kHello,  kNotReady, kReady,      kPlane,  kFence,
-                               kFenced, kCredit,   kCongestion, kSession};
+const ControlMessage kAll[] = {kHello,  kNotReady, kReady,      kPlane,   kFence,
+                               kFenced, kCredit,   kCongestion, kSession, kPath};
 
 // A head, both identities of kSome, and the rest of a body.
 Bytes Laid(uint8_t type, uint8_t flags, const Bytes& rest) {
@@ -128,6 +145,12 @@ TEST(ControlPdu, Layout) {
   EXPECT_EQ(Encoded(kSession),
             Laid(16, 0, {3,    0,    0x11, 0x12, 0x21, 0x22, 0,    0,    0x31, 0x32,
                          0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48}));
+  EXPECT_EQ(Encoded(kPath),
+            Laid(17, 3, {3,    0x21, 0x41, 0x42, 1,    2,    3,    4,    0x11, 0x12, 0x13, 0x14,
+                         0x15, 0x16, 0x17, 0x18, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
+                         0x31, 0x32, 0x33, 0x34, 0x51, 0x52, 0x53, 0x54, 0x61, 0x62, 0x63, 0x64,
+                         0,    0,    0,    1,    0,    0,    0,    2,    0,    0,    0,    3,
+                         0,    0,    0,    4,    0,    0,    0,    5}));
 }
 
 TEST(ControlPdu, Flags) {
@@ -294,7 +317,7 @@ TEST(ControlPdu, UnknownTypes) {
     Bytes bytes = Encoded(kHello);
     bytes[0] = static_cast<uint8_t>(type);
     const ControlError error = Decode(bytes);
-    const bool unknown = type < 8 || type > 16;
+    const bool unknown = type < 8 || type > 17;
     EXPECT_EQ(error == ControlError::kUnknownType, unknown) << type;
     // The body of an unknown type may be any, and may be none.
     EXPECT_EQ(Decode({static_cast<uint8_t>(type), 0, 0, 0}),
@@ -315,7 +338,8 @@ TEST(ControlPdu, ValuesThatCannotBe) {
       Fenced{.identities = kSome, .plane = 4},
       // Nobody's identity is 0.
       Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}, Credit{},
-      Congestion{}, SessionNumber{}, SessionNumber{.identities = kSome, .slot = 64},
+      Congestion{}, Path{}, Path{.identities = kSome, .traffic_class = 5}, SessionNumber{},
+      SessionNumber{.identities = kSome, .slot = 64},
       SessionNumber{.identities = kSome, .fence = true, .anew = true}};
   for (const ControlMessage& message : wrong) {
     EXPECT_EQ(Decode(Encoded(message)), ControlError::kMalformed);
@@ -328,7 +352,7 @@ TEST(ControlPdu, ValuesThatCannotBe) {
 TEST(ControlPdu, ReservedIsIgnored) {
   Bytes bytes = Encoded(kHello);
   bytes[1] |= 0xfe;
-  bytes[kControlHeadBytes + 33] |= 0xc0;  // features beyond those that there are
+  bytes[kControlHeadBytes + 33] |= 0x80;  // features beyond those that there are
   ControlMessage read;
   EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);

@@ -63,7 +63,7 @@ const ControlTable kControlTables[] = {
     TableOf<Ready>("READY"),           TableOf<PlaneHello>("PLANE"),
     TableOf<Fence>("FENCE"),           TableOf<Fenced>("FENCED"),
     TableOf<Credit>("CREDIT"),         TableOf<Congestion>("CONGESTION"),
-    TableOf<SessionNumber>("SESSION"),
+    TableOf<SessionNumber>("SESSION"), TableOf<Path>("PATH"),
 };
 static_assert(std::size(kControlTables) == std::variant_size_v<ControlMessage>);
 

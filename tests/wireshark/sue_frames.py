@@ -9,6 +9,7 @@ ACK, NACK, NOTHING = 0, 1, 2
 DATA, CONTROL = 0, 3
 HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT, CONGESTION = 8, 9, 10, 11, 12, 13, 14, 15
 SESSION = 16
+PATH = 17
 DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
@@ -72,6 +73,12 @@ def congestion(flags, target=0, sent=0, limit=0, granted=0, received=0, marked=0
 
 def session(slot, number, in_use, turn, flags=0, identity=1, peer=7, psns=(0, 0, 0, 0)):
     return control(SESSION, flags, struct.pack(">QQBxHHxxI4H", identity, peer, slot, number, in_use, turn, *psns))
+
+
+def path(number, traffic_class, flags=0, frame_bytes=0, sent_ns=5, received_ns=0, order=0, presence=0, there=(0, 0, 0),
+         sent=(0, 0, 0), counters=(0, 0, 0, 0, 0), identity=1, peer=7):
+    return control(PATH, flags, struct.pack(">QQBBHIQQIBBHBBH5I", identity, peer, traffic_class, presence, frame_bytes,
+                                            number, sent_ns, received_ns, order, *there, *sent, *counters))
 
 
 def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,

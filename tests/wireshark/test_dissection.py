@@ -12,9 +12,9 @@ from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1
                        ICMPv6EchoRequest, IPv6, Raw)
 
 from sue_frames import (ACK, CONGESTION, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED,
-                        HEADER_BYTES, HELLO, INIT, NACK, NOT_READY, PLANE, PREFIX, READY, SESSION, address,
+                        HEADER_BYTES, HELLO, INIT, NACK, NOT_READY, PATH, PLANE, PREFIX, READY, SESSION, address,
                         command, congestion, control, credit, fence, fenced, frame, hello, not_ready,
-                        plane, ready, rh, session)
+                        path, plane, ready, rh, session)
 from tshark import ROOT
 
 VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
@@ -570,6 +570,19 @@ def test_session(shark):
                      "0.5 > 0.9 SESSION slot=3 number=5003 in_use=3 turn=3 psns=1,2,3,4"]
 
 
+def test_path(shark):
+    probe = path(9, 2, flags=2)
+    report = path(9, 4, 1, 9014, 5, 2**64 - 1, 3, 0b101111, (0xb9, 63, 0x600a), (4, 64, 0x0001), (1, 2, 3, 4, 2**32 - 1))
+    assert_fields(dissect_control(shark, report), {
+        "type": PATH, "flags": 1, "length": 72, "report": 1, "long_reply": 0, "class": 4, "frame_bytes": 9014, "probe": 9,
+        "sent_ns": 5, "received_ns": 2**64 - 1, "order": 3, "has_ds": 1, "has_hops": 1, "tagged": 1, "ds": 0xb9, "hops": 63,
+        "tci": 0x600a, "sent_has_ds": 1, "sent_has_hops": 0, "sent_tagged": 1, "sent_ds": 4, "sent_hops": 64, "sent_tci": 1,
+        "address_drops": 1, "rcrc_drops": 2, "not_sue_drops": 3, "trimmed": 4, "pauses": 2**32 - 1})
+    infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in (probe, report)])
+    assert infos == ["0.5 > 0.9 PATH probe=9 class=2 long reply",
+                     "0.5 > 0.9 PATH report of probe=9 class=4 order=3 bytes=9014 dscp=46 ecn=1 hops=63 pcp=3 vid=10"]
+
+
 def test_psns_of_further_sessions(shark):
     body = bytearray(plane(1, 7))
     body[2:4] = (46).to_bytes(2, "big")
@@ -620,6 +633,8 @@ def test_malformed_control_pdus(shark):
         "short SESSION": control(SESSION, 0, session(1, 1, 1, 1)[4:39]),
         "slot 64 in SESSION": session(64, 64, 64, 1),
         "fence that opens a session": session(1, 1, 1, 1, flags=12),
+        "class 5 in PATH": path(1, 5),
+        "short PATH": control(PATH, 0, path(1, 1)[4:75]),
         "short FENCED": control(FENCED, 0, fenced(1, 2, 1)[4:31]),
     }
     packets = shark.dissect([frame("udp6", rh(5, ver=CONTROL), body, to=9, pad=False)
@@ -637,7 +652,7 @@ def test_longer_control_pdus_of_later_versions(shark):
     packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
     assert packet.raw("suede.control.rest") == [b"later"]
     assert "suede.malformed" not in packet
-    for kind in (0, SESSION + 1, 77):
+    for kind in (0, PATH + 1, 77):
         packet = dissect_control(shark, control(kind, 0, b"1234"))
         assert packet.expert("control.unknown")
         assert "suede.malformed" not in packet

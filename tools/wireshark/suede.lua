@@ -158,6 +158,7 @@ local CONTROL = {
     { "hears_pauses", "Hears of planes that are held up", 33, 1, flag = 8 },
     { "answers_congestion", "Answers CONGESTION", 33, 1, flag = 16 },
     { "wants_echoes", "Wants echoes of ECN marks", 33, 1, flag = 32 },
+    { "answers_path", "Answers PATH", 33, 1, flag = 64 },
     { "window_pdus", "Window in PDUs", 34, 2 },
     { "pack_limit_bytes", "Pack limit in bytes", 36, 2 },
     { "receive_bytes", "Can receive, in bytes", 38, 2 },
@@ -221,6 +222,27 @@ local CONTROL = {
     { "number", "Number that is asked for", 18, 2 },
     { "in_use", "Number in use until then", 20, 2 }, { "turn", "Turn", 24, 4 },
     { "session_psn", "First or expected PSN", 28, 2, count = 4 },
+  },
+  [17] = { name = "PATH", bytes = 72,
+    { "report", "Report", -3, 1, flag = 1 },
+    { "long_reply", "The report has the probe's length", -3, 1, flag = 2 },
+    { "class", "Class", 16, 1 }, { "has_ds", "The probe had a DSCP", 17, 1, flag = 1 },
+    { "has_hops", "The probe had a hop limit", 17, 1, flag = 2 },
+    { "tagged", "The probe had a tag", 17, 1, flag = 4 },
+    { "sent_has_ds", "The report has a DSCP", 17, 1, flag = 8 },
+    { "sent_has_hops", "The report has a hop limit", 17, 1, flag = 16 },
+    { "sent_tagged", "The report has a tag", 17, 1, flag = 32 },
+    { "frame_bytes", "Bytes of the probe's frame", 18, 2 },
+    { "probe", "Number of the probe", 20, 4 }, { "sent_ns", "Departure of the probe in ns", 24, 8 },
+    { "received_ns", "Arrival of the probe in ns", 32, 8 },
+    { "order", "Probes that arrived before", 40, 4 }, { "ds", "DSCP and ECN of the probe", 44, 1 },
+    { "hops", "Hop limit of the probe", 45, 1 }, { "tci", "Tag of the probe", 46, 2 },
+    { "sent_ds", "DSCP and ECN of the report", 48, 1 },
+    { "sent_hops", "Hop limit of the report", 49, 1 }, { "sent_tci", "Tag of the report", 50, 2 },
+    { "address_drops", "Frames for other addresses", 52, 4 },
+    { "rcrc_drops", "Frames with a wrong R-CRC", 56, 4 },
+    { "not_sue_drops", "Frames that are not SUE's", 60, 4 }, { "trimmed", "Trimmed frames", 64, 4 },
+    { "pauses", "PFC frames", 68, 4 },
   },
 }
 -- control: end
@@ -292,7 +314,7 @@ local VERSIONS = { [0] = "data PDU", [1] = "sealed data PDU",
 local FORMS = { [0] = "S (session)", [1] = "H (HELLO)" }
 local CIPHERS = { [1] = "AES-128-GCM", [2] = "AES-256-GCM" }
 local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
-local CREDIT, CONGESTION, SESSION = 14, 15, 16
+local CREDIT, CONGESTION, SESSION, PATH = 14, 15, 16, 17
 local CONTROL_TYPES = {}
 for type, known in pairs(CONTROL) do CONTROL_TYPES[type] = known.name end
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
@@ -998,6 +1020,20 @@ text_of[SESSION] = function(session)
     session.number, session.in_use, session.turn,
     (session.anew or session.fence and session.is_answer)
       and " psns=" .. table.concat(session.session_psn, ",") or "")
+end
+
+text_of[PATH] = function(path)
+  if path.class > 4 then return nil, "there is no such class" end
+  if not path.report then
+    return string.format("probe=%u class=%d%s", path.probe, path.class,
+      path.long_reply and " long reply" or "")
+  end
+  return string.format("report of probe=%u class=%d order=%u bytes=%d%s%s%s", path.probe,
+    path.class, path.order, path.frame_bytes,
+    path.has_ds and string.format(" dscp=%d ecn=%d", math.floor(path.ds / 4), path.ds % 4) or "",
+    path.has_hops and string.format(" hops=%d", path.hops) or "",
+    path.tagged and string.format(" pcp=%d vid=%d", math.floor(path.tci / 8192),
+      path.tci % 4096) or "")
 end
 
 text_of[PLANE] = function(plane, items)
