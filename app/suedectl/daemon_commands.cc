@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mgmt/events.h"
 #include "suedectl/daemon_command.h"
+#include "suedectl/path_command.h"
 #include "suedectl/ping_command.h"
 #include "suedectl/record_command.h"
 #include "suedectl/top.h"
@@ -18,6 +19,23 @@ constexpr Param kWatch[] = {
     Param::Choice("severity", "Min severity.", "info|warning|error", "info"),
     Param::Choice("kind", "Only events of this kind.", kSwitchEventNames.substr(1)),
     Param::Integer("count", "Ends after so many.", 1, 1'000'000'000),
+};
+
+constexpr Param kPath[] = {
+    Param::Integer("peer", "XPU of the peer.", 0, 1023).Required(),
+    Param::Integer("xpu", "Own XPU. Without it, the first that has the peer.", 0, 1023),
+    Param::Integer("instance", "Own instance number, likewise.", 0, 63),
+    Param::Integer("plane", "Number of the plane. Without it, all that lead to the peer.", 0, 3),
+    Param::Integer("class", "VC whose class is probed; 4: PDUs without commands. Without it, all.",
+                   0, 4),
+    Param::Integer("count", "Small probes of each class.", 8, 1024, "200"),
+    Param::Integer("seconds", "Max time for each plane.", 1, 60, "10"),
+    Param::Boolean("disruptive", "Also bursts of full frames, which disturb other traffic."),
+    Param::Text("with",
+                "Management sockets of further endpoints, SOCKET[@XPU] with commas between: "
+                "senders of bursts, and whether they receive others' frames.",
+                4096),
+    Param::Text("capture", "File for a capture of the own port.", 4096),
 };
 
 constexpr Param kPing[] = {
@@ -38,6 +56,14 @@ constexpr Param kRecord[] = {
 };
 
 constexpr DaemonCommand kDaemonCommands[] = {
+    {{.name = "path",
+      .sentence =
+          "Probes how the switches between here and a peer treat each class: lengths, loss, "
+          "delay, marks, paths (exit code 4: no answer; 1: a check failed; docs/path.md).",
+      .params = kPath,
+      .result_note = "tables of each plane, then checks that failed with cause and remedy; with -j "
+                     "one object: xpu, instance, peer, verdict, planes, findings"},
+     RunPath},
     {{.name = "ping",
       .sentence = "Asks a peer whether it is there, and how soon it answers (exit code 4: it does "
                   "not; 1: it answers, and its settings do not agree).",

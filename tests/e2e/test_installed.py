@@ -112,7 +112,7 @@ def text_of(prefix, page):
 def test_manual_pages(prefix, page):
     text = text_of(prefix, page)
     assert "\nNAME\n" in text and "\nSEE ALSO\n" in text
-    assert "@" not in text.replace("suede@", ""), "a fragment was not filled in"
+    assert not re.search(r"@\w+@", text), "a fragment was not filled in"
 
 
 def test_manual_pages_say_what_the_programs_say(prefix):
