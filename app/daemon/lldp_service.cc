@@ -18,6 +18,11 @@ std::string CreditText(const lldp::LinkOptions& link) {
   return link.cbfc_receiver ? "receiver" : "off";
 }
 
+std::string_view RemedyOf(lldp::AddressVerdict verdict) {
+  return verdict == lldp::AddressVerdict::kChanged ? "restart the daemon to use it"
+                                                   : "correct ports[].lldp_assign at the neighbour";
+}
+
 LldpNeighbourView ViewOf(const std::string& port, const lldp::Neighbour& neighbour, Time now) {
   const lldp::Lldpdu& pdu = neighbour.pdu;
   LldpNeighbourView view{.port = port,
@@ -36,6 +41,11 @@ LldpNeighbourView ViewOf(const std::string& port, const lldp::Neighbour& neighbo
     view.credit_bytes = pdu.link->credit_octets;
     view.credits.assign(pdu.link->credits.begin(), pdu.link->credits.end());
   }
+  if (pdu.assignment) {
+    view.assigned = lldp::AssignmentText(*pdu.assignment);
+    view.address_state = lldp::NameOf(neighbour.address);
+    if (pdu.assignment->gateway) view.gateway = lldp::AddressText(*pdu.assignment->gateway);
+  }
   for (const lldp::Difference& one : neighbour.differences) {
     view.differences.push_back(
         {.what = std::string(one.what), .own = one.own, .theirs = one.theirs});
@@ -47,8 +57,8 @@ LldpNeighbourView ViewOf(const std::string& port, const lldp::Neighbour& neighbo
 
 void LldpService::AddPort(uint32_t port, PortFacts facts) {
   auto counters = std::make_unique<LldpCounters>();
-  auto agent =
-      std::make_unique<lldp::Agent>(facts.own, facts.source, lldp::AgentParams{}, counters.get());
+  auto agent = std::make_unique<lldp::Agent>(
+      facts.own, facts.source, lldp::AgentParams{.addresses = facts.addresses}, counters.get());
   ports_.push_back({.number = port,
                     .facts = std::move(facts),
                     .counters = std::move(counters),
@@ -112,6 +122,12 @@ void LldpService::Raise(const Port& port, const lldp::Report& report) {
                                              {EventField::kOwn, one.own},
                                              {EventField::kTheirs, one.theirs}});
   }
+  if (!report.assigns || !lldp::IsRefused(report.neighbour.address)) return;
+  events_->Raise(EventKind::kLldpAddressRefused,
+                 {{EventField::kPort, port.facts.name},
+                  {EventField::kAssigned, lldp::AssignmentText(*pdu.assignment)},
+                  {EventField::kReason, lldp::NameOf(report.neighbour.address)},
+                  {EventField::kRemedy, RemedyOf(report.neighbour.address)}});
 }
 
 LldpView LldpService::View(Time now) const {

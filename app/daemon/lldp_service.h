@@ -25,6 +25,7 @@ class LldpService {
     std::string name;
     lldp::Mac source{};
     lldp::Lldpdu own;
+    lldp::AddressPolicy addresses{};
     std::function<bool()> link_up;
     // Queues a frame for the port. Returns false if there is no room for it.
     std::function<bool(std::span<const uint8_t>)> send;

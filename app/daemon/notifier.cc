@@ -29,6 +29,12 @@ Notifier::Notifier(size_t lcores) : watch_(lcores) {
   }
 }
 
+void Notifier::Starting(const std::string& status, std::chrono::seconds max) {
+  const auto microseconds = std::chrono::microseconds(max).count();
+  status_ = status;
+  sd_notify(0, StrCat("STATUS=", status, "\nEXTEND_TIMEOUT_USEC=", microseconds).c_str());
+}
+
 void Notifier::Ready(const std::string& status) {
   status_ = status;
   sd_notify(0, StrCat("READY=1\nSTATUS=", status).c_str());

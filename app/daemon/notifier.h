@@ -34,6 +34,8 @@ class Notifier {
 
   explicit Notifier(size_t lcores);
 
+  // Reports that the start waits, for at most this time.
+  void Starting(const std::string& status, std::chrono::seconds max);
   // Reports that the service has started.
   void Ready(const std::string& status);
   // Sends the line for `systemctl status`, if it changed.

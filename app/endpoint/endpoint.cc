@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/endpoint.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +17,7 @@
 #include "daemon/event_line.h"
 #include "daemon/lcore_idle.h"
 #include "dpdk/crc.h"
+#include "endpoint/lldp_facts.h"
 #include "endpoint/pipeline_params.h"
 #include "endpoint/router_params.h"
 #include "preflight/preflight.h"
@@ -22,6 +26,15 @@
 namespace suede {
 
 namespace {
+
+constexpr auto kWaitStep = std::chrono::milliseconds(5);
+
+// Whether a blocked signal that ends the daemon waits.
+bool EndIsPending() {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
+}
 
 // The work of an lcore that runs devices.
 struct BoardAndPipeline {
@@ -44,6 +57,7 @@ absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Create(const Config& config,
   if (absl::Status status = endpoint->BeginEal(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenPorts(); !status.ok()) return status;
   if (absl::Status status = endpoint->OpenKeys(); !status.ok()) return status;
+  if (absl::Status status = endpoint->AssignAddresses(); !status.ok()) return status;
   endpoint->BuildPipelines();
   if (absl::Status status = endpoint->AddWaitPollers(); !status.ok()) return status;
   endpoint->administration_ = std::make_unique<Administration>(endpoint.get());
@@ -207,6 +221,32 @@ VcMask Endpoint::PausedFlows(uint32_t port) const {
     if (own->until(own->ClassOf(flow)) > now) paused |= 1u << flow;
   }
   return static_cast<VcMask>(paused);
+}
+
+absl::Status Endpoint::AssignAddresses() {
+  std::vector<AddressWait::PortFacts> facts;
+  for (const uint32_t p : AddressWait::PortsOf(config_)) {
+    AddressWait::PortFacts& port =
+        facts.emplace_back(AddressWait::PortFacts{.number = p, .source = MacOf(p)});
+    const size_t pairs = PairsOf(config_, p).size();
+    for (uint32_t pair = 0; pair < pairs; ++pair) port.pairs.push_back(&ports_[p]->pair(pair));
+    port.own = LldpFactsOf(config_, p, MacOf(0), ports_[p]->driver());
+  }
+  if (facts.empty()) return absl::OkStatus();
+  AddressWait wait(&config_, log_, std::move(facts), clock_->Now());
+  while (!wait.Poll(clock_->Now())) {
+    if (absl::Status status = wait.Check(clock_->Now()); !status.ok()) return status;
+    if (EndIsPending()) return absl::CancelledError("ended while waiting for an address");
+    for (const auto& port : ports_) port->RefreshLink();
+    std::this_thread::sleep_for(kWaitStep);
+  }
+  assigned_ = wait.assigned();
+  return absl::OkStatus();
+}
+
+const AddressWait::Assigned* Endpoint::assigned(uint32_t port) const {
+  const auto at = std::ranges::find(assigned_, port, &AddressWait::Assigned::port);
+  return at != assigned_.end() ? &*at : nullptr;
 }
 
 void Endpoint::BuildPipelines() {

@@ -19,6 +19,7 @@
 #include "dpdk/dpdk_port.h"
 #include "dpdk/eal.h"
 #include "dpdk/lcores.h"
+#include "endpoint/address_wait.h"
 #include "endpoint/administration.h"
 #include "endpoint/device_watch.h"
 #include "endpoint/endpoint_boards.h"
@@ -40,7 +41,8 @@ class Endpoint {
  public:
   using Log = std::function<void(EalLogLevel, std::string_view component, std::string_view line)>;
 
-  // Starts EAL, opens the ports and builds the pipelines. One endpoint per process.
+  // Starts EAL, opens the ports, waits for assigned addresses and builds the pipelines. One
+  // endpoint per process. CANCELLED: a signal ended the wait.
   static absl::StatusOr<std::unique_ptr<Endpoint>> Create(const Config& config, Log log);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
@@ -98,7 +100,13 @@ class Endpoint {
   }
   const std::string& eal_arguments() const { return eal_arguments_; }
   const std::vector<std::unique_ptr<DpdkPort>>& ports() const { return ports_; }
+  // Returns the MAC address of Config::ports[port].
+  MacAddress MacOf(uint32_t port) const {
+    return config_.ports[port].mac.value_or(ports_[port]->mac());
+  }
 
+  // Returns the address that the neighbour of Config::ports[port] assigned; null: none.
+  const AddressWait::Assigned* assigned(uint32_t port) const;
   // Returns the pauses of Config::ports[port] if it has pfc: software; else null.
   const PortPauses* pauses(uint32_t port) const { return built_->pauses(port); }
   // Returns a port, or a port of a device, for captures; null: there is none of that name.
@@ -141,6 +149,7 @@ class Endpoint {
   absl::Status CheckRate(uint32_t port) const;
   absl::Status CheckRates() const;
   absl::Status OpenKeys();
+  absl::Status AssignAddresses();
   // Calls `each` with every block of counters.
   template <typename Each>
   void ForEachBlock(Each each) const;
@@ -153,6 +162,7 @@ class Endpoint {
   bool eal_started_ = false;
   bool running_ = false;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
+  std::vector<AddressWait::Assigned> assigned_;
   std::unique_ptr<SealKeys> seal_keys_;
   std::vector<std::unique_ptr<WaitPoller>> wait_pollers_;  // of each lcore
   std::unique_ptr<EndpointBoards> boards_;                 // null without devices

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "config/config_encapsulation.h"
 #include "config/link_config.h"
 #include "daemon/version.h"
 #include "endpoint/pipeline_params.h"
@@ -82,6 +83,37 @@ lldp::LinkOptions LinkOf(const Config& config, const PortConfig& port, const Por
 }
 
 }  // namespace
+
+lldp::AddressPolicy AddressPolicyOf(const Config& config, uint32_t port,
+                                    const std::optional<lldp::Assignment>& used) {
+  lldp::AddressPolicy policy{.accepts = config.ports[port].lldp_addresses == OnOff::kOn,
+                             .is_v6 = IsIpv6(config.ports[port].encapsulation),
+                             .used = used,
+                             .taken = {}};
+  if (!policy.accepts) return policy;
+  const auto take = [&](uint32_t at, const NetAddress& address) {
+    policy.taken.push_back({.is_v6 = IsIpv6(config.ports[at].encapsulation),
+                            .high = address.high,
+                            .low = address.low});
+  };
+  const InstancePort* const own = AssignedPlane(config, port);
+  uint32_t xpu = 0;  // that takes the address
+  for (const InstanceConfig& instance : config.instances) {
+    for (const InstancePort& at : instance.ports) {
+      if (&at == own) xpu = instance.xpu;
+      const bool is_known = !at.assigned || at.address != NetAddress{};
+      if (&at != own && is_known && kUdp.Has(config.ports[at.port].encapsulation)) {
+        take(at.port, at.address);
+      }
+    }
+  }
+  for (const PeerConfig& peer : config.peers) {
+    for (const PeerPort& at : peer.ports) {
+      if (at.port == port && at.address && peer.xpu != xpu) take(port, *at.address);
+    }
+  }
+  return policy;
+}
 
 lldp::Lldpdu LldpFactsOf(const Config& config, uint32_t number, const MacAddress& chassis,
                          std::string_view driver) {

@@ -55,17 +55,20 @@ bool PacketService::Watch(int fd) {
 void PacketService::AddLldp(uint32_t number) {
   const DpdkPort& port = *endpoint_->ports()[number];
   const Config& config = endpoint_->config();
-  const auto mac_of = [this, &config](uint32_t p) {
-    return config.ports[p].mac.value_or(endpoint_->ports()[p]->mac());
-  };
+  const AddressWait::Assigned* const assigned = endpoint_->assigned(number);
+  std::optional<lldp::Assignment> used;
+  if (assigned != nullptr) used = assigned->assignment;
   lldp_.AddPort(number, {.name = port.name(),
-                         .source = mac_of(number),
-                         .own = LldpFactsOf(config, number, mac_of(0), port.driver()),
+                         .source = endpoint_->MacOf(number),
+                         .own = LldpFactsOf(config, number, endpoint_->MacOf(0), port.driver()),
+                         .addresses = AddressPolicyOf(config, number, used),
                          .link_up = [&port] { return port.link().up; },
                          .send =
                              [this, lane = ports_[number].lane](std::span<const uint8_t> frame) {
                                return lane->Send(frame, endpoint_->clock().Now());
                              }});
+  // The neighbour repeats its frame only later.
+  if (assigned != nullptr) lldp_.OnFrame(number, assigned->frame, endpoint_->clock().Now());
   ports_[number].lldp = true;
   SetReceiving(number);
 }
@@ -73,10 +76,8 @@ void PacketService::AddLldp(uint32_t number) {
 absl::Status PacketService::OpenTap(uint32_t number) {
   const PortConfig& config = endpoint_->config().ports[number];
   Port& port = ports_[number];
-  absl::StatusOr<std::unique_ptr<Tap>> tap =
-      Tap::Open({.name = *config.tap,
-                 .mac = config.mac.value_or(endpoint_->ports()[number]->mac()),
-                 .mtu_bytes = config.mtu_bytes});
+  absl::StatusOr<std::unique_ptr<Tap>> tap = Tap::Open(
+      {.name = *config.tap, .mac = endpoint_->MacOf(number), .mtu_bytes = config.mtu_bytes});
   if (!tap.ok()) return tap.status();
   port.tap = *std::move(tap);
   if (absl::Status status = GiveAddresses(number); !status.ok()) return status;
@@ -94,16 +95,24 @@ absl::Status PacketService::OpenTap(uint32_t number) {
   return absl::OkStatus();
 }
 
+// Returns the prefix length of an own address on the TAP device; nullopt: it has no such address.
+std::optional<uint32_t> PacketService::PrefixOf(const InstancePort& at) const {
+  const PortConfig& port = endpoint_->config().ports[at.port];
+  if (!at.assigned || port.vid.value_or(0) != 0) return port.tap_prefix;
+  return endpoint_->assigned(at.port)->assignment.prefix;
+}
+
 absl::Status PacketService::GiveAddresses(uint32_t number) {
   const Config& config = endpoint_->config();
   const PortConfig& port = config.ports[number];
-  if (!port.tap_prefix) return absl::OkStatus();
   for (const InstanceConfig& instance : config.instances) {
     for (const InstancePort& at : instance.ports) {
       if (at.port != number) continue;
+      const std::optional<uint32_t> prefix = PrefixOf(at);
+      if (!prefix) continue;
       const LinkAddress address{
           .is_v6 = IsIpv6(port.encapsulation), .high = at.address.high, .low = at.address.low};
-      absl::Status status = AddAddress(ports_[number].tap->interface(), address, *port.tap_prefix);
+      absl::Status status = AddAddress(ports_[number].tap->interface(), address, *prefix);
       if (status.ok()) continue;
       return absl::FailedPreconditionError(absl::StrCat(
           "tap ", *port.tap, ": ", FormatAddress(port.encapsulation, at.address), ": ",
@@ -197,7 +206,7 @@ absl::StatusOr<PacketPort> PacketService::FindPacketPort(std::string_view name, 
                     .name = ports[index].name,
                     .max_bytes = ports_[index].lane->frame_bytes(),
                     .mtu_bytes = ports[index].mtu_bytes,
-                    .mac = ports[index].mac.value_or(endpoint_->ports()[index]->mac())};
+                    .mac = endpoint_->MacOf(index)};
 }
 
 void PacketService::OnPacketReceivers(uint32_t port, uint32_t count) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,7 @@ class PacketService final : public PacketHandler {
         lldp_(&endpoint->events()) {}
   void AddLldp(uint32_t port);
   absl::Status OpenTap(uint32_t port);
+  std::optional<uint32_t> PrefixOf(const InstancePort& at) const;
   absl::Status GiveAddresses(uint32_t port);
   bool Watch(int fd);
   void SetReceiving(uint32_t port);

@@ -20,10 +20,6 @@ constexpr auto kConfirmEvery = seconds(30);  // for a known address
 constexpr uint32_t kRequestsBeforeLost = 5;  // unanswered
 constexpr int kRequestsPerPoll = 32;         // limits bursts with many peers
 
-LinkAddress ToLink(PortConfig::Encapsulation encapsulation, uint64_t high, uint64_t low) {
-  return {.is_v6 = IsIpv6(encapsulation), .high = high, .low = low};
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PeerResolver>> PeerResolver::Create(Endpoint* endpoint,
@@ -53,13 +49,23 @@ void PeerResolver::FindPeers(uint32_t instance, uint32_t plane) {
   const uint32_t lcore = endpoint_->pipeline_of(instance);
   const uint32_t number = endpoint_->number_of(instance);
   const auto& peers = endpoint_->pipeline(lcore).instance(number).params.peers;
-  const auto encapsulation = endpoint_->config().ports[port_].encapsulation;
   for (uint32_t peer = 0; peer < peers.size(); ++peer) {
     const PeerPlane& at = peers[peer].planes[plane];
     if (!at.present || !at.resolving) continue;
-    peers_[ToLink(encapsulation, at.address.high, at.address.low)].uses.push_back(
+    peers_[NextHopTo(at.address)].uses.push_back(
         {.lcore = lcore, .instance = number, .peer = peer, .plane = plane});
   }
+}
+
+// Returns the address whose MAC address frames to a peer have: the assigned gateway, if the peer is
+// outside the assigned network.
+LinkAddress PeerResolver::NextHopTo(const NetAddress& address) const {
+  lldp::IpAddress hop{.is_v6 = IsIpv6(endpoint_->config().ports[port_].encapsulation),
+                      .high = address.high,
+                      .low = address.low};
+  const AddressWait::Assigned* const assigned = endpoint_->assigned(port_);
+  if (assigned != nullptr) hop = lldp::NextHop(assigned->assignment, hop);
+  return {.is_v6 = hop.is_v6, .high = hop.high, .low = hop.low};
 }
 
 void PeerResolver::Poll(bool link_up, Clock::time_point now) {
@@ -131,8 +137,7 @@ void PeerResolver::GiveUp(const Peer& peer) {
 }
 
 MacAddress PeerResolver::MacOf(const NetAddress& address) const {
-  const auto found = peers_.find(
-      ToLink(endpoint_->config().ports[port_].encapsulation, address.high, address.low));
+  const auto found = peers_.find(NextHopTo(address));
   return found != peers_.end() ? found->second.mac : MacAddress{};
 }
 

@@ -55,6 +55,7 @@ class PeerResolver {
       : endpoint_(endpoint), port_(port), log_(std::move(log)) {}
   void FindPeers();
   void FindPeers(uint32_t instance, uint32_t plane);
+  LinkAddress NextHopTo(const NetAddress& address) const;
   void OnFound(const LinkAddress& address, const MacAddress& mac);
   void PostToLcores();
   void GiveUp(const Peer& peer);

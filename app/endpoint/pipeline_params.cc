@@ -265,7 +265,7 @@ SteeringPlan SteeringPlanOf(const Config& config, uint32_t p, const std::vector<
   for (uint32_t queue = 0; queue < pairs.size(); ++queue) {
     for (const uint32_t instance : pairs[queue].instances) {
       for (const InstancePort& at : config.instances[instance].ports) {
-        if (at.port == p)
+        if (at.port == p && !at.assigned)
           plan.addresses.push_back(
               SteeredAddressOf(port, at.address, static_cast<uint16_t>(queue)));
       }

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,7 +43,14 @@ int RunEndpoint(const Config& config, DaemonOptions options, Logger& log, int si
   auto write = [&log](EalLogLevel level, std::string_view component, std::string_view line) {
     log(level, component, line);
   };
+  if (const uint32_t seconds = AddressWait::MaxSeconds(config); seconds != 0) {
+    Notifier(0).Starting("waiting for addresses by LLDP", std::chrono::seconds(seconds + 30));
+  }
   absl::StatusOr<std::unique_ptr<Endpoint>> endpoint = Endpoint::Create(config, write);
+  if (absl::IsCancelled(endpoint.status())) {
+    log(EalLogLevel::kInfo, "suede", Text(endpoint.status()));
+    return kExitDone;
+  }
   if (!endpoint.ok()) {
     log(EalLogLevel::kError, "endpoint", Text(endpoint.status()));
     return ExitCode(endpoint.status());

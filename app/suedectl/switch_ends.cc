@@ -22,6 +22,7 @@ struct Own {
   uint32_t instance;
   size_t plane;  // position among the instance's ports
   NetAddress address;
+  bool assigned;  // by the neighbour, hence not known
 };
 
 std::string KeyOf(const SwitchPort& port, std::string_view key) {
@@ -46,7 +47,8 @@ class EndCheck {
   absl::Status Run(std::vector<std::string>& assumptions) {
     for (size_t p = 0; p < ports_.size(); ++p) {
       VisitInstances(FileOf(p), ports_[p].index, [&](const InstanceConfig& own, size_t plane) {
-        owns_.emplace(own.xpu, Own{p, own.instance, plane, own.ports[plane].address});
+        owns_.emplace(own.xpu, Own{p, own.instance, plane, own.ports[plane].address,
+                                   own.ports[plane].assigned});
       });
     }
     for (size_t p = 0; p < ports_.size() && status_.ok(); ++p) {
@@ -78,15 +80,15 @@ class EndCheck {
       for (auto end = first; end != last; ++end) {
         const Own& other = end->second;
         if (other.port == p) {
-          ports_[p].hairpins |= other.address == address;
+          ports_[p].hairpins |= !other.assigned && other.address == address;
           continue;
         }
-        if (other.address == address) exact = &other;
+        if (!other.assigned && other.address == address) exact = &other;
         if (other.instance == own.instance && other.plane == plane) likely = &other;
       }
       const Own* const other = exact != nullptr ? exact : likely;
       if (other != nullptr) {
-        Join(p, other->port, peer, *at, exact == nullptr);
+        Join(p, other->port, peer, *at, exact == nullptr && !other->assigned);
       } else if (first == last) {
         absent_[StrCat(FileOf(p).path, ": peers")].insert(peer.xpu);
       }
@@ -173,7 +175,9 @@ class EndCheck {
     if (const auto known = learnt_.find(p); !mac && known != learnt_.end()) mac = known->second;
     VisitInstances(FileOf(p), port.index, [&](const InstanceConfig& own, size_t plane) {
       const NetAddress& address = own.ports[plane].address;
-      Take(p, own.xpu, FormatAddress(config.encapsulation, address), address);
+      if (!own.ports[plane].assigned) {
+        Take(p, own.xpu, FormatAddress(config.encapsulation, address), address);
+      }
       if (traits.macs == MacKind::kAddresses) return;
       Station station{.forwarding_address = static_cast<uint32_t>(address.low), .xpu = own.xpu};
       if (traits.macs == MacKind::kPrefixed) {

@@ -95,6 +95,7 @@ lldp::Lldpdu SwitchLldpFactsOf(const SwitchConfig& config, const fabric::SwitchP
                      .applications = ApplicationsOf(params),
                      .link = LinkOf(config, port)};
   facts.recommended_ets = facts.ets;
+  if (port.lldp_assign) facts.assignment = AssignmentOf(*port.lldp_assign);
   return facts;
 }
 

@@ -283,6 +283,40 @@ Status CheckPorts(const ConfigDraft& draft, SwitchConfig& config) {
   return OkStatus();
 }
 
+Status CheckAssigned(const ConfigDraft& draft, const SwitchConfig& config) {
+  std::map<NetAddress, size_t> taken;  // value: the port
+  for (size_t i = 0; i < config.ports.size(); ++i) {
+    if (!config.ports[i].lldp_assign) continue;
+    const SwitchAssignConfig& assign = *config.ports[i].lldp_assign;
+    const std::string path = Entry("ports", i) + ".lldp_assign";
+    if (config.ports[i].lldp == OnOff::kOff) {
+      return draft.Error(path, "addresses are assigned by LLDP, which is off; add lldp: on");
+    }
+    if (!assign.ip.is_v6 && assign.prefix > 32) {
+      return draft.Error(path + ".prefix",
+                         StrCat(assign.prefix, " is longer than an IPv4 address; use 1 to 32"));
+    }
+    const std::string network = StrCat(FormatIp(assign.ip), "/", assign.prefix);
+    const lldp::AddressVerdict fault = lldp::FaultOf(AssignmentOf(assign));
+    if (fault == lldp::AddressVerdict::kGateway) {
+      return draft.Error(path + ".gateway",
+                         StrCat(FormatIp(*assign.gateway), " cannot be the gateway of ", network,
+                                "; use the address of another host of that network"));
+    }
+    if (fault != lldp::AddressVerdict::kUsable) {
+      return draft.Error(path + ".ip",
+                         StrCat(network, " is no host's address but a ", lldp::NameOf(fault),
+                                " address; use that of a host of the network"));
+    }
+    const auto [at, is_new] = taken.emplace(assign.ip.value, i);
+    if (is_new) continue;
+    return draft.Error(path + ".ip",
+                       StrCat(FormatIp(assign.ip), " is assigned at ", Entry("ports", at->second),
+                              " already; choose another"));
+  }
+  return OkStatus();
+}
+
 Status CheckAddress(const ConfigDraft& draft, const SwitchConfig& config,
                     SwitchAddressConfig& address, const std::string& path) {
   const bool forwarded =
@@ -354,6 +388,16 @@ Status CheckTable(const ConfigDraft& draft, const SwitchConfig& config) {
 
 }  // namespace
 
+lldp::Assignment AssignmentOf(const SwitchAssignConfig& config) {
+  const auto address_of = [](const IpText& ip) {
+    return lldp::IpAddress{.is_v6 = ip.is_v6, .high = ip.value.high, .low = ip.value.low};
+  };
+  lldp::Assignment assignment{.address = address_of(config.ip),
+                              .prefix = static_cast<uint8_t>(config.prefix)};
+  if (config.gateway) assignment.gateway = address_of(*config.gateway);
+  return assignment;
+}
+
 uint32_t MaxFrameBytes(const SwitchPortConfig& port) {
   return 14 + 4 + port.mtu_bytes + (port.llr == OnOff::kOn ? kLinkShimBytes : 0);
 }
@@ -381,6 +425,7 @@ Status CheckSwitchConfig(const MachineFacts& machine, ConfigDraft& draft, Switch
   if (Status s = CheckClasses(draft, config); !s.ok()) return s;
   if (Status s = CheckEsun(draft, config); !s.ok()) return s;
   if (Status s = CheckPorts(draft, config); !s.ok()) return s;
+  if (Status s = CheckAssigned(draft, config); !s.ok()) return s;
   if (Status s = CheckGroups(draft, config); !s.ok()) return s;
   if (Status s = CheckCredit(draft, config); !s.ok()) return s;
   if (Status s = CheckBuffer(draft, config); !s.ok()) return s;

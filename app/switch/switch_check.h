@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "config/config_draft.h"
+#include "lldp/assignment.h"
 #include "switch/switch_config.h"
 
 namespace suede {
@@ -26,6 +27,9 @@ CreditGrant CreditGrantOf(const SwitchConfig& config);
 // Returns the octets of the longest frame, as credit counts them: with a VLAN tag, without the
 // shim.
 uint32_t MaxBytesOnCredit(const SwitchConfig& config);
+
+// Returns the address as LLDP has it. `prefix` is at most that of the address's family.
+lldp::Assignment AssignmentOf(const SwitchAssignConfig& config);
 
 }  // namespace suede
 

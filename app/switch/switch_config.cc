@@ -71,9 +71,14 @@ class SwitchReader {
     for (const ConfigNode& item : reader_.Items(root, "", "ports", 2, max_ports_)) {
       const std::string path = Entry("ports", i++);
       SwitchPortConfig& port = config_.ports.emplace_back();
-      if (!reader_.ReadFields(item, path, {"impair_in", "impair_out"}, port) ||
+      if (!reader_.ReadFields(item, path, {"lldp_assign", "impair_in", "impair_out"}, port) ||
           !reader_.ReadSection(item, path + ".impair_in", port.impair_in) ||
           !reader_.ReadSection(item, path + ".impair_out", port.impair_out)) {
+        return false;
+      }
+      const ConfigNode* assign = ConfigReader::Find(item, "lldp_assign");
+      if (assign != nullptr &&
+          !reader_.ReadFields(*assign, path + ".lldp_assign", {}, port.lldp_assign.emplace())) {
         return false;
       }
     }
@@ -104,6 +109,7 @@ void AppendPorts(const SwitchConfig& config, std::string& out) {
     StrAppend(&out, "  - ", StrJoin(Lines(port), "\n    "),
               "\n    impair_in: ", Inline(port.impair_in),
               "\n    impair_out: ", Inline(port.impair_out), "\n");
+    if (port.lldp_assign) StrAppend(&out, "    lldp_assign: ", Inline(*port.lldp_assign), "\n");
   }
 }
 

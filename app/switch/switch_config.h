@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
+#include "config/config_values.h"
 #include "config/daemon_config.h"
 #include "wire/encap/header.h"
 
@@ -112,6 +113,13 @@ struct SwitchImpairConfig {
   OnOff strip_tag = OnOff::kOff;
 };
 
+// Address that LLDP assigns to the neighbour of a port (docs/lldp.md).
+struct SwitchAssignConfig {
+  IpText ip;
+  uint32_t prefix = 0;
+  std::optional<IpText> gateway;
+};
+
 struct SwitchPortConfig {
   std::string name;
   std::string device;
@@ -127,6 +135,7 @@ struct SwitchPortConfig {
   OnOff cbfc = OnOff::kOff;           // docs/link.md
   uint16_t link_ether_type = 0xfe50;  // of shims and link frames
   OnOff lldp = OnOff::kOff;           // docs/lldp.md
+  std::optional<SwitchAssignConfig> lldp_assign;
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;
   OnOff decrements_hops = OnOff::kOn;

@@ -175,6 +175,17 @@ constexpr ConfigField<SwitchImpairConfig> kImpair[] = {
     Key<&SwitchImpairConfig::strip_tag>("strip_tag", "", {}, "Frames lose their VLAN tag."),
 };
 
+constexpr ConfigField<SwitchAssignConfig> kAssign[] = {
+    Key<&SwitchAssignConfig::ip>("ip", "", {}, "The address.", kRequired),
+    Key<&SwitchAssignConfig::prefix>("prefix", "", Between(1, 128),
+                                     "Length of its network's prefix: the mask. With IPv4 up to "
+                                     "32.",
+                                     kRequired),
+    Key<&SwitchAssignConfig::gateway>("gateway", "", {},
+                                      "The router to other networks, in the same network.",
+                                      {.shown_default = "none"}),
+};
+
 constexpr ConfigField<SwitchPortConfig> kPort[] = {
     Key<&SwitchPortConfig::name>("name", "", Name(32), "Name of the port.", kRequired),
     Key<&SwitchPortConfig::device>("device", "", Between(1, 512),
@@ -258,6 +269,7 @@ SUEDE_CONFIG_SECTION(SwitchEcnConfig, kEcn)
 SUEDE_CONFIG_SECTION(SwitchTrimConfig, kTrim)
 SUEDE_CONFIG_SECTION(SwitchPfcConfig, kPfc)
 SUEDE_CONFIG_SECTION(SwitchImpairConfig, kImpair)
+SUEDE_CONFIG_SECTION(SwitchAssignConfig, kAssign)
 SUEDE_CONFIG_SECTION(SwitchPortConfig, kPort)
 SUEDE_CONFIG_SECTION(SwitchGroupConfig, kGroup)
 SUEDE_CONFIG_SECTION(SwitchAddressConfig, kAddress)
@@ -283,6 +295,9 @@ const std::vector<ConfigKey>& SwitchConfigKeys() {
     keys.Add("llr", "Link-level retry, of the ports that have llr: on.", LlrConfig{});
     keys.Add("cbfc", "Credit-based flow control, of the ports that have cbfc: on.", CbfcConfig{});
     keys.AddList("ports", "List of network ports, 2 to 32.", SwitchPortConfig{}, true);
+    keys.Add("ports[].lldp_assign",
+             "IP address that LLDP assigns to the port's neighbour (lldp.md). Absent: none.",
+             SwitchAssignConfig{});
     keys.Add("ports[].impair_in", "Faults of the link towards the switch.", SwitchImpairConfig{});
     keys.AddSection("ports[].impair_out",
                     "Faults of the link from the switch, with the same keys.");

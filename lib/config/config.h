@@ -67,14 +67,20 @@ struct PortConfig {
   OnOff cbfc = OnOff::kOff;                // docs/link.md
   uint16_t link_ether_type = 0xfe50;       // of shims and link frames
   OnOff lldp = OnOff::kOff;                // docs/lldp.md
+  OnOff lldp_addresses = OnOff::kOff;      // the neighbour may assign the port's address
+  uint32_t lldp_wait_s = 60;               // for it, at the start
   friend bool operator==(const PortConfig&, const PortConfig&) = default;
 };
 
 // Address of an instance on a port.
 struct InstancePort {
-  uint32_t port = 0;   // index into Config::ports
-  NetAddress address;  // given, or by the default rule
-  friend bool operator==(const InstancePort&, const InstancePort&) = default;
+  uint32_t port = 0;      // index into Config::ports
+  NetAddress address;     // given, by the default rule, or assigned
+  bool assigned = false;  // by the neighbour, with LLDP; the address is 0 until it is known
+  // An assigned address is no setting.
+  friend bool operator==(const InstancePort& a, const InstancePort& b) {
+    return a.port == b.port && a.assigned == b.assigned && (a.assigned || a.address == b.address);
+  }
 };
 
 struct InstanceConfig {
@@ -244,6 +250,10 @@ const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t ins
 // Returns the address of `peer` in that entry, for own instances with the number `instance`.
 NetAddress PeerAddress(const Config& config, const PeerConfig& peer, const PeerPort& at,
                        uint32_t instance);
+
+// Returns the plane whose address the neighbour of the port assigns; null: none.
+InstancePort* AssignedPlane(Config& config, uint32_t port);
+const InstancePort* AssignedPlane(const Config& config, uint32_t port);
 
 // Whether MAC addresses of peers on the port can be learnt.
 bool LearnsNeighbours(const PortConfig& port);

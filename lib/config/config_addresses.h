@@ -13,8 +13,9 @@
 namespace suede {
 
 struct AddressRule {
-  std::optional<NetAddress> value;     // nullopt: the default rule of forwarding addresses
-  bool is_base = false;                // true: the XPU id is added
+  std::optional<NetAddress> value;  // nullopt: the default rule of forwarding addresses
+  bool is_base = false;             // true: the XPU id is added
+  bool assigned = false;            // by the neighbour, with LLDP
   std::optional<NetAddress> Of(uint32_t xpu) const;
 };
 
@@ -32,10 +33,18 @@ class AddressReader {
                 const PortConfig& port, const XpuRange& ids)
       : reader_(reader), item_(item), path_(path), port_(port), ids_(ids) {}
 
+  // Whether an own address that is left out is the one that the neighbour assigns.
+  bool IsAssigned(const InstancePortEntry& entry) const {
+    return port_.lldp_addresses == OnOff::kOn && !entry.ip && !entry.ip_base;
+  }
+  static bool IsAssigned(const PeerPortEntry&) { return false; }
+
   // Returns false after an error.
   template <class Entry>
   bool Read(const Entry& entry, AddressRule& out) {
     if (!reader_.CheckEncapsulation<Entry>(item_, path_, port_.encapsulation)) return false;
+    out.assigned = IsAssigned(entry);
+    if (out.assigned) return true;
     return kUdp.Has(port_.encapsulation)
                ? ReadIp(entry.ip, entry.ip_base, out)
                : ReadForwarding(entry.forwarding_address, entry.forwarding_base, out);

@@ -240,6 +240,22 @@ Status CheckServed(const ConfigDraft& draft, size_t index, std::string_view key)
                             ", because no instance is on it; add one, or remove ", key));
 }
 
+// Checks the keys of an assigned address, and that an instance takes it.
+Status CheckAssigned(const ConfigDraft& draft, size_t index) {
+  const PortConfig& port = draft.config.ports[index];
+  const std::string path = Entry("ports", index);
+  if (port.lldp_addresses == OnOff::kOff) return OkStatus();
+  if (port.lldp == OnOff::kOff) {
+    return draft.Error(path + ".lldp_addresses",
+                       "addresses are assigned by LLDP, which is off; add lldp: on");
+  }
+  if (AssignedPlane(draft.config, static_cast<uint32_t>(index)) != nullptr) return OkStatus();
+  return draft.Error(path + ".lldp_addresses",
+                     StrCat("every instance on port ", port.name,
+                            " has an ip, so none takes an assigned address; remove the ip of "
+                            "one, or set this off"));
+}
+
 Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, size_t>& taps) {
   const PortConfig& port = draft.config.ports[index];
   const std::string path = Entry("ports", index);
@@ -248,6 +264,7 @@ Status CheckTap(const ConfigDraft& draft, size_t index, std::map<std::string, si
   if (port.lldp == OnOff::kOn && !of_device) {
     if (Status s = CheckServed(draft, index, "lldp"); !s.ok()) return s;
   }
+  if (Status s = CheckAssigned(draft, index); !s.ok()) return s;
   if (!port.tap) {
     if (!port.tap_prefix) return OkStatus();
     return draft.Error(path + ".tap_prefix",

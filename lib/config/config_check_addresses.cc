@@ -68,6 +68,7 @@ class AddressCheck {
         const auto [at, is_free] =
             own_.emplace(PortAddress(port.port, port.address), static_cast<uint32_t>(i));
         if (is_free) continue;
+        if (port.assigned) return FailAssignedTwice(port, port_path, at->second);
         return draft_.Error(AddressKey(draft_, port_path),
                             StrCat(Shown(port.port, port.address), " is the address of ",
                                    Entry("instances", draft_.instance_entries[at->second]),
@@ -76,6 +77,15 @@ class AddressCheck {
       }
     }
     return OkStatus();
+  }
+
+  // `other`: index of the instance that has the assigned address.
+  Status FailAssignedTwice(const InstancePort& port, const std::string& path,
+                           uint32_t other) const {
+    return draft_.Error(path, StrCat("the neighbour of port ", config_.ports[port.port].name,
+                                     " assigns one address, which is that of ",
+                                     Entry("instances", draft_.instance_entries[other]), " (XPU ",
+                                     config_.instances[other].xpu, "); give this entry an ip"));
   }
 
   // Checks that each peer occurs once.

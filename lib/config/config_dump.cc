@@ -40,7 +40,7 @@ void AppendInstances(const Config& config, std::string& out) {
     for (const InstancePort& port : instance.ports) {
       const PortConfig& own = config.ports[port.port];
       InstancePortEntry entry{.port = own.name};
-      SetAddress(own.encapsulation, port.address, entry);
+      if (!port.assigned) SetAddress(own.encapsulation, port.address, entry);
       ports.push_back(Inline(entry));
     }
     AppendEntry(InstanceEntry{.xpu = instance.xpu,

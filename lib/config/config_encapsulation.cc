@@ -166,6 +166,19 @@ const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t ins
   return for_all;
 }
 
+const InstancePort* AssignedPlane(const Config& config, uint32_t port) {
+  for (const InstanceConfig& instance : config.instances) {
+    for (const InstancePort& at : instance.ports) {
+      if (at.port == port && at.assigned) return &at;
+    }
+  }
+  return nullptr;
+}
+
+InstancePort* AssignedPlane(Config& config, uint32_t port) {
+  return const_cast<InstancePort*>(AssignedPlane(std::as_const(config), port));
+}
+
 NetAddress PeerAddress(const Config& config, const PeerConfig& peer, const PeerPort& at,
                        uint32_t instance) {
   return at.address.value_or(DefaultConfigAddress(config.ports[at.port], peer.xpu, instance));

@@ -165,6 +165,16 @@ constexpr ConfigField<PortConfig> kPort[] = {
     Key<&PortConfig::lldp>("lldp", "", {},
                            "LLDP and DCBX with the neighbour (lldp.md): both learn who the other "
                            "is, and settings that differ are reported."),
+    Key<&PortConfig::lldp_addresses>(
+        "lldp_addresses", "", {},
+        "Whether an instance without ip on the port takes the address that the neighbour assigns "
+        "by LLDP (lldp.md, \"Assigned addresses\"). The daemon is not ready before. off: such "
+        "addresses are only shown.",
+        {.only = kUdp, .otherwise = "leave it out: instances have no IP addresses"}),
+    Key<&PortConfig::lldp_wait_s>(
+        "lldp_wait_s", "s", Between(1, 3600),
+        "Longest wait for that address at the start; without one the start fails.",
+        {.only = kUdp, .otherwise = "leave it out: instances have no IP addresses"}),
 };
 
 constexpr ConfigField<VlanEntry> kVlan[] = {
@@ -217,7 +227,9 @@ constexpr std::string_view kForwardingBaseSentence =
 constexpr ConfigField<InstancePortEntry> kInstancePort[] = {
     Key<&InstancePortEntry::port>("port", "", Name(32), "Name of one of ports.", kRequired),
     Key<&InstancePortEntry::ip>(
-        "ip", "", {}, "Own address on the port: IPv4 with udp4, IPv6 with udp6. Goes with xpu.",
+        "ip", "", {},
+        "Own address on the port: IPv4 with udp4, IPv6 with udp6. Goes with xpu. On a port with "
+        "lldp_addresses: on one instance leaves it out, and takes the assigned one.",
         kIp),
     Key<&InstancePortEntry::ip_base>("ip_base", "", {}, kIpBaseSentence, kIpBase),
     Key<&InstancePortEntry::forwarding_address>(

@@ -125,9 +125,12 @@ class SectionReader {
       instance.ports.clear();
       for (const PlaneRule& plane : planes) {
         const NetAddress usual =
-            DefaultConfigAddress(config_.ports[plane.port], id, entry.instance);
-        instance.ports.push_back(
-            {.port = plane.port, .address = plane.address.Of(id).value_or(usual)});
+            plane.address.assigned
+                ? NetAddress{}
+                : DefaultConfigAddress(config_.ports[plane.port], id, entry.instance);
+        instance.ports.push_back({.port = plane.port,
+                                  .address = plane.address.Of(id).value_or(usual),
+                                  .assigned = plane.address.assigned});
       }
       config_.instances.push_back(instance);
       draft_.instance_entries.push_back(static_cast<uint32_t>(entry_index));

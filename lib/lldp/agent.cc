@@ -39,6 +39,7 @@ void Count(const TlvFaults& faults, LldpCounters& counters) {
   counters.Add(LldpCounter::kRxTlvLength, faults.length);
   counters.Add(LldpCounter::kRxTlvValue, faults.value);
   counters.Add(LldpCounter::kRxTlvDuplicate, faults.duplicate);
+  counters.Add(LldpCounter::kRxTlvChecksum, faults.checksum);
   counters.Add(LldpCounter::kRxTlvUnknown, faults.unknown);
 }
 
@@ -95,6 +96,10 @@ bool Agent::IsOwn(const Lldpdu& pdu) const {
   return pdu.chassis == own_.chassis && pdu.port == own_.port;
 }
 
+AddressVerdict Agent::VerdictOf(const Lldpdu& pdu) const {
+  return pdu.assignment ? Classify(params_.addresses, *pdu.assignment) : AddressVerdict::kNone;
+}
+
 std::vector<Neighbour>::iterator Agent::Find(const Lldpdu& pdu) {
   return std::ranges::find_if(neighbours_, [&pdu](const Neighbour& one) {
     return one.pdu.chassis == pdu.chassis && one.pdu.port == pdu.port;
@@ -113,6 +118,7 @@ void Agent::OnFrame(std::span<const uint8_t> frame, Time now) {
     return counters_->Add(LldpCounter::kRxNeighbours);
   }
   counters_->Add(LldpCounter::kRxFrames);
+  if (IsRefused(VerdictOf(decoded.pdu))) counters_->Add(LldpCounter::kRxAddressRefused);
   if (is_last) {
     if (known != neighbours_.end()) Remove(known, "shutdown");
   } else if (known == neighbours_.end()) {
@@ -125,26 +131,33 @@ void Agent::OnFrame(std::span<const uint8_t> frame, Time now) {
 void Agent::Add(Lldpdu pdu, Time now) {
   Neighbour neighbour{.heard = now,
                       .expires = now + std::chrono::seconds(pdu.ttl_s),
-                      .differences = Compare(own_, pdu)};
+                      .differences = Compare(own_, pdu),
+                      .address = VerdictOf(pdu)};
   neighbour.pdu = std::move(pdu);
   neighbours_.push_back(neighbour);
   ShowGauges();
   Hurry(now);
-  Emit({.change = Report::Change::kNew, .neighbour = neighbour, .appeared = neighbour.differences});
+  Emit({.change = Report::Change::kNew,
+        .neighbour = neighbour,
+        .appeared = neighbour.differences,
+        .assigns = neighbour.pdu.assignment.has_value()});
 }
 
 void Agent::Update(Neighbour& neighbour, Lldpdu pdu, Time now) {
   neighbour.heard = now;
   neighbour.expires = now + std::chrono::seconds(pdu.ttl_s);
   const bool is_same = neighbour.pdu == WithTtl(pdu, neighbour.pdu.ttl_s);
+  const std::optional<Assignment> assigned = neighbour.pdu.assignment;
   neighbour.pdu = std::move(pdu);
   if (is_same) return;
+  neighbour.address = VerdictOf(neighbour.pdu);
   const std::vector<Difference> before =
       std::exchange(neighbour.differences, Compare(own_, neighbour.pdu));
   ShowGauges();
   Emit({.change = Report::Change::kChanged,
         .neighbour = neighbour,
-        .appeared = WithoutThose(neighbour.differences, before)});
+        .appeared = WithoutThose(neighbour.differences, before),
+        .assigns = neighbour.pdu.assignment && neighbour.pdu.assignment != assigned});
 }
 
 void Agent::Remove(std::vector<Neighbour>::iterator at, std::string_view reason) {

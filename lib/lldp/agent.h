@@ -13,6 +13,7 @@
 
 #include "base/time.h"
 #include "base/token_bucket.h"
+#include "lldp/assignment.h"
 #include "lldp/comparison.h"
 #include "lldp/lldpdu.h"
 #include "stats/lldp_counters.h"
@@ -26,6 +27,7 @@ struct AgentParams {
   uint32_t hold = 4;         // intervals that the neighbour keeps a frame: its TTL
   uint32_t rx_frames_per_second = 10;
   uint32_t max_neighbours = 4;
+  AddressPolicy addresses;
 };
 
 struct Neighbour {
@@ -33,6 +35,7 @@ struct Neighbour {
   Time heard{};    // the last frame
   Time expires{};  // `heard` and its TTL
   std::vector<Difference> differences;
+  AddressVerdict address = AddressVerdict::kNone;  // that it assigns
 };
 
 // A change of the neighbours.
@@ -42,6 +45,7 @@ struct Report {
   std::string_view reason;           // of kGone: ttl, shutdown or link; static storage
   Neighbour neighbour;               // as it is, or was
   std::vector<Difference> appeared;  // of its differences: those that were not there before
+  bool assigns = false;              // another address than before
 };
 std::string_view NameOf(Report::Change change);
 
@@ -81,6 +85,7 @@ class Agent {
  private:
   void Hurry(Time now);
   bool IsOwn(const Lldpdu& pdu) const;
+  AddressVerdict VerdictOf(const Lldpdu& pdu) const;
   std::vector<Neighbour>::iterator Find(const Lldpdu& pdu);
   void Add(Lldpdu pdu, Time now);
   void Update(Neighbour& neighbour, Lldpdu pdu, Time now);

@@ -13,7 +13,7 @@ constexpr size_t kHeaderBytes = 14;
 
 using Octets = std::span<const uint8_t>;
 
-enum class TlvVerdict : uint8_t { kTaken, kLength, kValue, kDuplicate, kUnknown };
+enum class TlvVerdict : uint8_t { kTaken, kLength, kValue, kDuplicate, kChecksum, kUnknown };
 
 std::string StringOf(Octets octets) { return {octets.begin(), octets.end()}; }
 
@@ -119,10 +119,41 @@ TlvVerdict ReadLink(Octets value, std::optional<LinkOptions>& out) {
   return TlvVerdict::kTaken;
 }
 
+IpAddress ReadIp(Octets octets) {
+  if (octets.size() == 4) return {.low = LoadBe32(octets.data())};
+  return {.is_v6 = true, .high = LoadBe64(octets.data()), .low = LoadBe64(octets.data() + 8)};
+}
+
+// `whole`: with OUI and subtype, which the checksum covers. A later version may append octets.
+TlvVerdict ReadAssignment(Octets whole, std::optional<Assignment>& out) {
+  constexpr size_t kAddressAt = kOrganizationOctets + 4;
+  if (whole.size() < kAddressAt) return TlvVerdict::kLength;
+  const Octets value = whole.subspan(kOrganizationOctets);
+  const bool is_v6 = value[1] == 6;
+  if (value[0] < kAssignedAddressVersion || (value[1] != 4 && !is_v6)) return TlvVerdict::kValue;
+  const size_t address_octets = is_v6 ? 16 : 4;
+  const size_t checksum_at = kAddressAt + 2 * address_octets;
+  if (whole.size() < checksum_at + 2) return TlvVerdict::kLength;
+  if (InternetChecksum(whole.first(checksum_at)) != LoadBe16(&whole[checksum_at])) {
+    return TlvVerdict::kChecksum;
+  }
+  Assignment assignment{.address = ReadIp(whole.subspan(kAddressAt, address_octets)),
+                        .prefix = value[2]};
+  if (assignment.prefix == 0 || assignment.prefix > 8 * address_octets) return TlvVerdict::kValue;
+  const IpAddress gateway = ReadIp(whole.subspan(kAddressAt + address_octets, address_octets));
+  if (gateway.high != 0 || gateway.low != 0) assignment.gateway = gateway;
+  if (out) return TlvVerdict::kDuplicate;
+  out = assignment;
+  return TlvVerdict::kTaken;
+}
+
 TlvVerdict ReadOrganization(Octets value, Lldpdu& pdu) {
   if (value.size() < kOrganizationOctets) return TlvVerdict::kLength;
   const uint32_t oui = LoadBe32(value.data()) >> 8;
   const uint8_t subtype = value[3];
+  if (oui == kOuiSuede && subtype == kAssignedAddress) {
+    return ReadAssignment(value, pdu.assignment);
+  }
   value = value.subspan(kOrganizationOctets);
   if (oui == kOui8023 && subtype == kMaxFrameSize) return ReadMaxFrame(value, pdu.max_frame_bytes);
   if (oui == kOuiSuede && subtype == kLinkOptions) return ReadLink(value, pdu.link);
@@ -168,6 +199,9 @@ void Count(TlvVerdict verdict, TlvFaults& faults) {
       break;
     case TlvVerdict::kDuplicate:
       ++faults.duplicate;
+      break;
+    case TlvVerdict::kChecksum:
+      ++faults.checksum;
       break;
     case TlvVerdict::kUnknown:
       ++faults.unknown;

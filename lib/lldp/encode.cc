@@ -31,6 +31,15 @@ class Value {
   Value& Organization(uint32_t oui, uint8_t subtype) {
     return Byte(static_cast<uint8_t>(oui >> 16)).Be16(static_cast<uint16_t>(oui)).Byte(subtype);
   }
+  Value& Ip(const IpAddress& address) {
+    if (address.is_v6) {
+      Be32(static_cast<uint32_t>(address.high >> 32)).Be32(static_cast<uint32_t>(address.high));
+      Be32(static_cast<uint32_t>(address.low >> 32));
+    }
+    return Be32(static_cast<uint32_t>(address.low));
+  }
+  // Appends the checksum of the octets before it.
+  Value& Checksum() { return Be16(InternetChecksum(bytes_)); }
   void AppendTo(std::vector<uint8_t>& frame, TlvType type) const {
     const auto head = static_cast<uint16_t>(static_cast<uint32_t>(type) << 9 | bytes_.size());
     frame.push_back(static_cast<uint8_t>(head >> 8));
@@ -102,6 +111,20 @@ void AppendLink(std::vector<uint8_t>& frame, const LinkOptions& link) {
   value.AppendTo(frame, TlvType::kOrganization);
 }
 
+void AppendAssignment(std::vector<uint8_t>& frame, const Assignment& assignment) {
+  const bool is_v6 = assignment.address.is_v6;
+  Value()
+      .Organization(kOuiSuede, kAssignedAddress)
+      .Byte(kAssignedAddressVersion)
+      .Byte(is_v6 ? 6 : 4)
+      .Byte(assignment.prefix)
+      .Byte(0)
+      .Ip(assignment.address)
+      .Ip(assignment.gateway.value_or(IpAddress{.is_v6 = is_v6}))
+      .Checksum()
+      .AppendTo(frame, TlvType::kOrganization);
+}
+
 void AppendOptional(std::vector<uint8_t>& frame, const Lldpdu& pdu) {
   AppendText(frame, TlvType::kPortDescription, pdu.port_description);
   AppendText(frame, TlvType::kSystemName, pdu.system_name);
@@ -117,6 +140,7 @@ void AppendOptional(std::vector<uint8_t>& frame, const Lldpdu& pdu) {
   if (pdu.pfc) AppendPfc(frame, *pdu.pfc);
   if (pdu.applications) AppendApplications(frame, *pdu.applications);
   if (pdu.link) AppendLink(frame, *pdu.link);
+  if (pdu.assignment) AppendAssignment(frame, *pdu.assignment);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "lldp/assignment.h"
+
 namespace suede::lldp {
 
 using Mac = std::array<uint8_t, 6>;
@@ -98,8 +100,13 @@ struct Lldpdu {
   std::optional<Pfc> pfc;
   std::optional<std::vector<Application>> applications;  // up to kMaxApplications
   std::optional<LinkOptions> link;
+  std::optional<Assignment> assignment;
   friend bool operator==(const Lldpdu&, const Lldpdu&) = default;
 };
+
+// Returns the ones' complement of the ones' complement sum of the octets as big-endian 16-bit words
+// (RFC 1071). An odd octet counts as if a zero followed.
+uint16_t InternetChecksum(std::span<const uint8_t> octets);
 
 // Returns a frame, without FCS, of at least kMinFrameBytes. Longer texts and lists are cut. An end
 // of an agent (ttl_s 0) has only the mandatory TLVs.
@@ -120,6 +127,7 @@ struct TlvFaults {
   uint32_t length = 0;
   uint32_t value = 0;
   uint32_t duplicate = 0;
+  uint32_t checksum = 0;  // of an assigned address
   uint32_t unknown = 0;  // of a kind that suede does not use: no fault
   friend bool operator==(const TlvFaults&, const TlvFaults&) = default;
 };
@@ -137,6 +145,9 @@ Decoded Decode(std::span<const uint8_t> frame);
 std::string TextOf(const std::string& octets);
 std::string ChassisText(const Id& chassis);
 std::string PortText(const Id& port);
+// "10.0.0.5", and "10.0.0.5/24".
+std::string AddressText(const IpAddress& address);
+std::string AssignmentText(const Assignment& assignment);
 // "0,3", or "none".
 std::string ClassesText(uint8_t mask);
 

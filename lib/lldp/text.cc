@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 
+#include <arpa/inet.h>
+
 #include <cstdio>
 
+#include "base/big_endian.h"
 #include "lldp/lldpdu.h"
 
 namespace suede::lldp {
@@ -34,6 +37,23 @@ std::string TextOf(const std::string& octets) {
 
 std::string ChassisText(const Id& chassis) { return IdText(chassis, Id::kChassisMac); }
 std::string PortText(const Id& port) { return IdText(port, Id::kPortMac); }
+
+std::string AddressText(const IpAddress& address) {
+  uint8_t octets[16];
+  if (address.is_v6) {
+    StoreBe64(octets, address.high);
+    StoreBe64(octets + 8, address.low);
+  } else {
+    StoreBe32(octets, static_cast<uint32_t>(address.low));
+  }
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(address.is_v6 ? AF_INET6 : AF_INET, octets, text, sizeof text);
+  return text;
+}
+
+std::string AssignmentText(const Assignment& assignment) {
+  return StrCat(AddressText(assignment.address), "/", uint32_t{assignment.prefix});
+}
 
 std::string ClassesText(uint8_t mask) {
   std::vector<uint32_t> classes;

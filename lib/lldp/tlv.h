@@ -39,6 +39,8 @@ inline constexpr uint8_t kFlagLlr = 1;
 inline constexpr uint8_t kFlagCbfcSender = 2;
 inline constexpr uint8_t kFlagCbfcReceiver = 4;
 inline constexpr uint8_t kFlagByPcp = 8;
+inline constexpr uint8_t kAssignedAddress = 2;
+inline constexpr uint8_t kAssignedAddressVersion = 1;
 
 }  // namespace suede::lldp
 

@@ -58,7 +58,8 @@ std::string_view NameOf(EventSeverity severity);
   X(Chassis, "chassis", Text, "Chassis id of the neighbour.")                                     \
   X(PortId, "port_id", Text, "Port id of the neighbour's port.")                                  \
   X(System, "system", Text, "Name of the neighbour's system; not there where it has none.")       \
-  X(What, "what", Text, "The setting that differs (lldp.md).")
+  X(What, "what", Text, "The setting that differs (lldp.md).")                                    \
+  X(Assigned, "assigned", Text, "Address and prefix length, as in 10.0.0.5/24.")
 
 // Additional fields, of a switch's events.
 #define SUEDE_SWITCH_EVENT_FIELDS(X)                                         \
@@ -237,6 +238,10 @@ std::span<const EventFieldRow> SwitchEventFieldRows();  // only those of a switc
   X(LldpDiffers, "lldp_differs", Warning, "lldp", 50,                                              \
     "A setting of a port and that of its neighbour do not fit (lldp.md, \"Comparison\").", kPort,  \
     kWhat, kOwn, kTheirs)                                                                          \
+  X(LldpAddressRefused, "lldp_address_refused", Warning, "lldp", 50,                               \
+    "A neighbour assigns an address that the port does not take (lldp.md, \"Assigned "             \
+    "addresses\").",                                                                               \
+    kPort, kAssigned, kReason, kRemedy)                                                            \
   X(EventsLost, "events_lost", Warning, "events", 0,                                               \
     "Events are missing here: there were too many at once.", kSource, kCount)
 

@@ -35,8 +35,12 @@ namespace suede {
   X(RxTlvValue, "lldp_rx_tlv_drop_value_total", Error, "TLVs ignored for an impossible value") \
   X(RxTlvDuplicate, "lldp_rx_tlv_drop_duplicate_total", Error,                                 \
     "TLVs ignored because the frame had one of the kind before")                               \
+  X(RxTlvChecksum, "lldp_rx_tlv_drop_checksum_total", Error,                                   \
+    "Assigned addresses ignored for a wrong checksum")                                         \
   X(RxTlvUnknown, "lldp_rx_tlv_unknown_total", Info, "TLVs skipped: of a kind not used here")  \
-  X(Aged, "lldp_aged_total", Error, "Neighbours forgotten after their TTL")
+  X(Aged, "lldp_aged_total", Error, "Neighbours forgotten after their TTL")                    \
+  X(RxAddressRefused, "lldp_rx_address_refused_total", Error,                                  \
+    "LLDP frames whose assigned address the port refused, for a reason that an event names")
 
 // id, name, sentence.
 #define SUEDE_LLDP_GAUGES(X)                                   \

@@ -97,6 +97,40 @@ TEST(ConfigTest, PeersOnAPortWithATapNeedNoMac) {
   ExpectDumpLoadsToTheSame(config);
 }
 
+constexpr char kAssigned[] =
+    "version: 1\nname: assigned\nlcores: [{cpu: 0}]\n"
+    "ports: [{name: p0, device: net_null0, lldp: on, lldp_addresses: on, lldp_wait_s: 9}]\n"
+    "instances:\n"
+    "  - {xpu: 0, ports: [{port: p0, ip: 198.18.0.1}]}\n"
+    "  - {xpu: 1, ports: [{port: p0}]}\n";
+
+TEST(ConfigTest, AnAssignedAddressIsNoSetting) {
+  const Config config = MustParse(kAssigned);
+  EXPECT_EQ(config.ports[0].lldp_wait_s, 9u);
+  EXPECT_FALSE(config.instances[0].ports[0].assigned);
+  EXPECT_TRUE(config.instances[1].ports[0].assigned);
+  EXPECT_EQ(AssignedPlane(config, 0), &config.instances[1].ports[0]);
+  ExpectDumpLoadsToTheSame(config);
+  Config running = config;
+  AssignedPlane(running, 0)->address = {.low = 0xc6120007u};
+  EXPECT_EQ(running, config);
+  EXPECT_EQ(DumpConfig(running), DumpConfig(config));
+  running.instances[0].ports[0].address = {.low = 0xc6120008u};
+  EXPECT_NE(running, config);
+}
+
+TEST(ConfigTest, OneInstanceTakesTheAssignedAddress) {
+  const auto error_with = [](const std::string& more) {
+    return std::string(
+        ParseConfig(std::string(kAssigned) + more, "test.yaml", kMachine).status().message());
+  };
+  EXPECT_EQ(error_with("  - {xpu: 2, ports: [{port: p0}]}\n"),
+            "test.yaml:8:22: instances[2].ports[0]: the neighbour of port p0 assigns one address, "
+            "which is that of instances[1] (XPU 1); give this entry an ip");
+  EXPECT_NE(error_with("  - {xpus: 3-4, ports: [{port: p0}]}\n").find("give this entry an ip"),
+            std::string::npos);
+}
+
 TEST(ConfigTest, MtuIsTheUsualOneWhereThePackLimitIsSmall) {
   EXPECT_EQ(MustParse(std::string(kSmallest) + "packing: {limit_bytes: 274}\n").ports[0].mtu_bytes,
             1500u);

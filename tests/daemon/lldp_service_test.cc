@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,14 +28,18 @@ std::string TextOf(const Event& event) {
 
 // A daemon with one port.
 struct End {
-  explicit End(const std::string& name, uint16_t max_frame_bytes) {
+  explicit End(const std::string& name, uint16_t max_frame_bytes,
+               const std::optional<lldp::Assignment>& assigns = {},
+               lldp::AddressPolicy addresses = {}) {
     service.AddPort(3, {.name = "p3",
                         .source = {2, 0, 0, 0, 0, 1},
                         .own = {.chassis = {.subtype = 7, .value = name},
                                 .port = {.subtype = 5, .value = "p3"},
                                 .system_name = name,
                                 .max_frame_bytes = max_frame_bytes,
-                                .pfc = lldp::Pfc{.classes = 5}},
+                                .pfc = lldp::Pfc{.classes = 5},
+                                .assignment = assigns},
+                        .addresses = std::move(addresses),
                         .link_up = [this] { return up; },
                         .send =
                             [this](std::span<const uint8_t> frame) {
@@ -90,6 +95,52 @@ TEST_F(LldpServiceTest, NeighbourAndDifferenceAreEvents) {
   ASSERT_EQ(view.ports.size(), 1u);
   EXPECT_EQ(view.ports[0].counters->Get(LldpCounter::kTxFrames), 1u);
   EXPECT_EQ(view.ports[0].counters, right_.service.counters(3));
+}
+
+const lldp::Assignment kAssigned{
+    .address = {.low = 0x0a000005}, .prefix = 24, .gateway = lldp::IpAddress{.low = 0x0a000001}};
+
+// Lets a switch that assigns an address speak to an endpoint. Returns the endpoint's row of it.
+LldpNeighbourView Assign(End& endpoint) {
+  End far("sw", 1518, kAssigned);
+  const Time now = TimeFromMs(5000);
+  far.service.Poll(now);
+  for (const auto& frame : far.sent) endpoint.service.OnFrame(3, frame, now);
+  endpoint.service.Poll(now);
+  const LldpView view = endpoint.service.View(now);
+  EXPECT_EQ(view.neighbours.size(), 1u);
+  return view.neighbours.empty() ? LldpNeighbourView{} : view.neighbours[0];
+}
+
+TEST(LldpAddressTest, IsShownWhereItIsNotAccepted) {
+  End endpoint("left", 1518);
+  const LldpNeighbourView row = Assign(endpoint);
+  EXPECT_EQ(row.assigned, "10.0.0.5/24");
+  EXPECT_EQ(row.gateway, "10.0.0.1");
+  EXPECT_EQ(row.address_state, "off");
+  EXPECT_EQ(endpoint.Events().size(), 1u);  // the neighbour
+}
+
+TEST(LldpAddressTest, RefusalIsAnEventWithItsReason) {
+  End endpoint("left", 1518, {}, {.accepts = true, .used = {}, .taken = {kAssigned.address}});
+  EXPECT_EQ(Assign(endpoint).address_state, "taken");
+  EXPECT_EQ(endpoint.Events().back(),
+            "lldp_address_refused port=p3 assigned=10.0.0.5/24 reason=taken "
+            "remedy=correct ports[].lldp_assign at the neighbour");
+  EXPECT_EQ(endpoint.service.counters(3)->Get(LldpCounter::kRxAddressRefused), 1u);
+}
+
+TEST(LldpAddressTest, AnotherOneThanInUseNeedsARestart) {
+  lldp::Assignment used = kAssigned;
+  used.address.low = 0x0a000006;
+  End endpoint("left", 1518, {}, {.accepts = true, .used = used, .taken = {}});
+  EXPECT_EQ(Assign(endpoint).address_state, "changed");
+  EXPECT_EQ(endpoint.Events().back(),
+            "lldp_address_refused port=p3 assigned=10.0.0.5/24 reason=changed "
+            "remedy=restart the daemon to use it");
+  End same("left", 1518, {}, {.accepts = true, .used = kAssigned, .taken = {}});
+  EXPECT_EQ(Assign(same).address_state, "used");
+  EXPECT_EQ(same.Events().size(), 1u);
 }
 
 TEST_F(LldpServiceTest, ShutdownEndsItAtTheNeighbour) {

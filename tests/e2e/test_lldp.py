@@ -4,6 +4,7 @@
 import contextlib
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -222,6 +223,116 @@ def test_frames_pass_link_level_retry_and_credit():
         for name in ("cbfc_rx_exceeded_total", "cbfc_rx_impossible_total", "cbfc_repaired_credits_total"):
             assert total(of_all, name) == 0, of_all
         assert total(of_all, "llr_rx_frames_total") >= 4
+
+
+def assigned(xpu, **more):
+    return {"ip": e2e.ip_of(xpu), "prefix": 16, **more}
+
+
+def assigning(*addresses):
+    """A change of a switch's configuration: port i assigns the address i."""
+    def change(config):
+        with_lldp(config)
+        for port, address in zip(config["ports"], addresses):
+            port["lldp_assign"] = address
+    return change
+
+
+def taking(config, wait_s=e2e.START_S):
+    """No instance has an ip: each takes the address that the switch assigns."""
+    with_lldp(config)
+    for port in config["ports"]:
+        port.update({"lldp_addresses": "on", "lldp_wait_s": int(wait_s)})
+    for instance in config["instances"]:
+        for port in instance["ports"]:
+            del port["ip"]
+
+
+def states(daemon):
+    return {row["port"]: (row["assigned"], row["address_state"]) for row in neighbours(daemon)}
+
+
+def addresses_of(daemon):
+    return {row["xpu"]: row["address"] for row in e2e.managed(daemon, "instances", "list")["instances"]}
+
+
+def test_endpoint_uses_the_addresses_that_the_switch_assigns():
+    both = {0: e2e.ip_of(0), 1: e2e.ip_of(1)}
+    change = assigning(assigned(0, gateway=e2e.ip_of(99)), assigned(1))
+    with switched.fabric(2, switch=change, endpoint=taking) as (directory, the_switch, daemon):
+        assert addresses_of(daemon) == both
+        # The neighbour is known from the start on, by the frame that assigned the address.
+        assert set(states(daemon).values()) == {(f"{ip}/16", "used") for ip in both.values()}, neighbours(daemon)
+        assert sorted(row["gateway"] or "" for row in neighbours(daemon)) == ["", e2e.ip_of(99)]
+        assert "waiting for an address port=p0" in daemon.stderr() and "took an address port=p1" in daemon.stderr()
+        switched.run_workload(directory, daemon, 2, "all-to-all", "--bytes", 20000, "--iterations", 2)
+        # A change of the configuration keeps the addresses, which are no settings.
+        assert e2e.managed(daemon, "config", "check", daemon.config_path)["changes"] == []
+        daemon.config_path.write_text(json.dumps({**daemon.config, "transport": {"ack_delay_us": 21}}))
+        change, = e2e.managed(daemon, "config", "load", daemon.config_path)["changes"]
+        assert change["key"] == "transport.ack_delay_us", change
+        assert addresses_of(daemon) == both
+
+        # Another address changes nothing before a restart.
+        the_switch.terminate()
+        e2e.wait_until(lambda: not neighbours(daemon), e2e.START_S, "the switch to go")
+        config = the_switch.config
+        config["ports"][1]["lldp_assign"] = assigned(7)
+        with e2e.daemons(switched.Switch(directory, config)) as (other,):
+            other.wait_for_link()
+            e2e.wait_until(lambda: (f"{e2e.ip_of(7)}/16", "changed") in states(daemon).values(), e2e.START_S,
+                           lambda: f"the other address: {neighbours(daemon)}")
+            event, = events(daemon, "lldp_address_refused")
+            assert (event["port"], event["assigned"], event["reason"]) == ("p1", f"{e2e.ip_of(7)}/16", "changed")
+            assert counters(daemon, "p1")["lldp_rx_address_refused_total"] > 0
+            assert addresses_of(daemon) == both
+            switched.run_workload(directory, daemon, 2, "all-to-all", "--bytes", 20000, "--iterations", 2)
+
+
+def test_endpoint_without_the_key_only_shows_an_address():
+    with switched.fabric(2, switch=assigning(assigned(7), assigned(8)), endpoint=with_lldp) as (_, the_switch, daemon):
+        wait_for_neighbours(the_switch, daemon, count=2)
+        assert set(states(daemon).values()) == {(f"{e2e.ip_of(7)}/16", "off"), (f"{e2e.ip_of(8)}/16", "off")}
+        assert addresses_of(daemon) == {0: e2e.ip_of(0), 1: e2e.ip_of(1)}
+        assert events(daemon, "lldp_address_refused") == []
+        table = e2e.suedectl(daemon, "--wide", "lldp", "list")
+        assert re.search(rf"assigned +address_state .*\n.* {e2e.ip_of(7)}/16 +off ", table), table
+
+
+@contextlib.contextmanager
+def waiting_endpoint(address, wait_s):
+    """An endpoint that waits, at a switch that assigns this address at both ports, if any."""
+    with e2e.work_directory() as directory:
+        config = switched.switch_config(directory, 2, "udp4")
+        (assigning(address) if address else with_lldp)(config)
+        endpoint = switched.with_peers(switched.endpoint_config(directory, [0], "udp4"), [0, 1], "udp4")
+        taking(endpoint, wait_s)
+        daemon = e2e.Daemon(directory, endpoint)
+        with e2e.daemons(switched.Switch(directory, config)):
+            daemon.launch()
+            try:
+                yield daemon
+            finally:
+                daemon.kill()
+
+
+@pytest.mark.parametrize("address, why", [
+    (None, "its frames have none"),
+    ({"ip": "2001:db8::5", "prefix": 64}, "refused 2001:db8::5/64: family"),
+    (assigned(1), f"refused {e2e.ip_of(1)}/16: taken"),
+])
+def test_start_without_a_good_address_fails_with_the_cause(address, why):
+    with waiting_endpoint(address, 4) as daemon:
+        assert daemon.wait(e2e.START_S) == 5, daemon.report()
+        assert f"port p0: the neighbour assigned no address within 4 s ({why})" in daemon.stderr(), daemon.report()
+        assert "ready name=" not in daemon.stderr()
+
+
+def test_waiting_endpoint_ends_by_a_signal():
+    with waiting_endpoint(None, 3600) as daemon:
+        daemon.wait_for_line("waiting for an address port=p0")
+        assert daemon.terminate() == 0, daemon.report()
+        assert "ended while waiting for an address" in daemon.stderr()
 
 
 def flood(socket, port, count=3000):

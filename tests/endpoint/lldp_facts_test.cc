@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "config/link_config.h"
 
 namespace suede {
 namespace {
+
+using AddressList = std::vector<lldp::IpAddress>;
 
 // Returns the facts of the only port, which has these further keys.
 lldp::Lldpdu FactsWith(const std::string& port, const std::string& rest = "",
@@ -92,6 +96,47 @@ TEST(LldpFactsTest, WithoutDscpTheEtherTypeHasOnePriority) {
                 "forwarding_address: 1");
   EXPECT_TRUE(tagged.applications->empty());
   EXPECT_EQ(tagged.pfc->classes, 0x4f);
+}
+
+// Own XPU 0 takes the address that the neighbour of p0 assigns.
+AddressList Taken() {
+  const std::string text =
+      "version: 1\nname: left\nlcores: [{cpu: 0}]\n"
+      "ports:\n"
+      "  - {name: p0, device: net_null0, lldp: on, lldp_addresses: on}\n"
+      "  - {name: p1, device: net_null1, lldp: on}\n"
+      "  - {name: p2, device: net_null2, encapsulation: afh1}\n"
+      "instances:\n"
+      "  - {xpu: 0, ports: [{port: p0}, {port: p1, ip: 10.0.1.1}]}\n"
+      "  - {xpu: 1, ports: [{port: p0, ip: 10.0.0.2}]}\n"
+      "  - {xpu: 2, ports: [{port: p2}]}\n"
+      "peers:\n"
+      "  - {xpu: 0, ports: [{port: p0, ip: 10.0.0.5, mac: 02:00:00:00:00:01}]}\n"
+      "  - {xpu: 9, ports: [{port: p0, ip: 10.0.0.9, mac: 02:00:00:00:00:09},\n"
+      "                     {port: p1, ip: 10.0.1.9, mac: 02:00:00:00:00:09}]}\n";
+  const auto config = ParseConfig(text, "test.yaml", {.cpu_count = 4});
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? AddressPolicyOf(*config, 0, std::nullopt).taken : AddressList{};
+}
+
+// The own XPU's address as a peer is the one to be assigned.
+TEST(AddressPolicyTest, OtherInstancesAndPeersOnThePortHaveAddresses) {
+  EXPECT_EQ(Taken(), (AddressList{{.low = 0x0a000101}, {.low = 0x0a000002}, {.low = 0x0a000009}}));
+}
+
+TEST(AddressPolicyTest, FollowsThePort) {
+  const auto config = ParseConfig(
+      "version: 1\nname: left\nlcores: [{cpu: 0}]\n"
+      "ports: [{name: p0, device: net_null0, lldp: on, lldp_addresses: on, encapsulation: udp6},\n"
+      "        {name: p1, device: net_null1, lldp: on}]\n"
+      "instances: [{xpu: 0, ports: [{port: p0}, {port: p1, ip: 10.0.1.1}]}]\n",
+      "test.yaml", {.cpu_count = 4});
+  ASSERT_TRUE(config.ok()) << config.status();
+  const lldp::Assignment used{.address = {.is_v6 = true, .high = 1}, .prefix = 64, .gateway = {}};
+  const lldp::AddressPolicy on = AddressPolicyOf(*config, 0, used);
+  EXPECT_TRUE(on.accepts && on.is_v6);
+  EXPECT_EQ(on.used, used);
+  EXPECT_FALSE(AddressPolicyOf(*config, 1, std::nullopt).accepts);
 }
 
 }  // namespace

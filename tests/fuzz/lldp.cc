@@ -15,6 +15,19 @@ namespace {
 constexpr Mac kSource{2, 0, 0, 0, 0, 1};
 constexpr size_t kMaxFrame = 2048;
 
+Assignment Used() {
+  return {.address = {.low = 0x0a000005}, .prefix = 24, .gateway = IpAddress{.low = 0x0a000001}};
+}
+
+// Checks that a verdict belongs to an address, and that only the address in use is used.
+void CheckVerdict(const Neighbour& one) {
+  if (one.pdu.assignment.has_value() != (one.address != AddressVerdict::kNone)) std::abort();
+  const bool is_used = one.pdu.assignment == Used();
+  if (is_used != (one.address == AddressVerdict::kUsed)) std::abort();
+  if (one.pdu.assignment && FaultOf(*one.pdu.assignment) == AddressVerdict::kUsable) return;
+  if (one.address == AddressVerdict::kChanged) std::abort();
+}
+
 Lldpdu Own() {
   Lldpdu own{.chassis = {.subtype = Id::kChassisMac, .value = "\x02\x02\x02\x02\x02\x02"},
              .port = {.subtype = Id::kPortInterface, .value = "p0"}};
@@ -23,6 +36,7 @@ Lldpdu Own() {
   own.pfc = Pfc{.max_classes = 8, .classes = 0x4f};
   own.applications = {{{.selector = 5, .protocol = 26, .priority = 3}}};
   own.link = LinkOptions{.llr = true, .ether_type = 0xfe50};
+  own.assignment = Used();
   return own;
 }
 
@@ -54,7 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace suede;
   using namespace suede::lldp;
   LldpCounters counters;
-  Agent agent(Own(), kSource, {}, &counters);
+  Agent agent(Own(), kSource, {.addresses = {.accepts = true, .used = Used(), .taken = {}}},
+              &counters);
   Time now = TimeFromMs(1000);
   agent.OnLink(true, now);
   uint64_t frames = 0;
@@ -76,6 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (agent.neighbours().size() > 4) std::abort();
     for (const Neighbour& one : agent.neighbours()) {
       if (one.expires <= now) std::abort();
+      CheckVerdict(one);
     }
   }
   uint32_t reports = 0;

@@ -28,26 +28,29 @@ inline Lldpdu FullPdu() {
   Ets recommended = SampleEts();
   recommended.willing = recommended.credit_shaper = false;
   recommended.max_classes = 0;
-  return {.chassis = {.subtype = Id::kChassisMac, .value = std::string("\x02\0\0\0\0\x11", 6)},
-          .port = {.subtype = Id::kPortInterface, .value = "p0"},
-          .ttl_s = 121,
-          .port_description = "p0 (net_memif)",
-          .system_name = "left",
-          .system_description = "suede 0.1.0",
-          .max_frame_bytes = 1518,
-          .ets = SampleEts(),
-          .recommended_ets = recommended,
-          .pfc = Pfc{.willing = true, .bypass = true, .max_classes = 8, .classes = 0x4f},
-          .applications = {{{.selector = 5, .protocol = 26, .priority = 3},
-                            {.selector = 1, .protocol = 0x8915, .priority = 7}}},
-          .link = LinkOptions{.llr = true,
-                              .cbfc_sender = true,
-                              .cbfc_receiver = true,
-                              .by_pcp = true,
-                              .ether_type = 0xfe50,
-                              .credit_octets = 128,
-                              .link_vc_of = {0, 1, 2, 3, 6},
-                              .credits = {1, 2, 3, 4, 5, 6, 7, 0x10000}}};
+  return {
+      .chassis = {.subtype = Id::kChassisMac, .value = std::string("\x02\0\0\0\0\x11", 6)},
+      .port = {.subtype = Id::kPortInterface, .value = "p0"},
+      .ttl_s = 121,
+      .port_description = "p0 (net_memif)",
+      .system_name = "left",
+      .system_description = "suede 0.1.0",
+      .max_frame_bytes = 1518,
+      .ets = SampleEts(),
+      .recommended_ets = recommended,
+      .pfc = Pfc{.willing = true, .bypass = true, .max_classes = 8, .classes = 0x4f},
+      .applications = {{{.selector = 5, .protocol = 26, .priority = 3},
+                        {.selector = 1, .protocol = 0x8915, .priority = 7}}},
+      .link = LinkOptions{.llr = true,
+                          .cbfc_sender = true,
+                          .cbfc_receiver = true,
+                          .by_pcp = true,
+                          .ether_type = 0xfe50,
+                          .credit_octets = 128,
+                          .link_vc_of = {0, 1, 2, 3, 6},
+                          .credits = {1, 2, 3, 4, 5, 6, 7, 0x10000}},
+      .assignment = Assignment{
+          .address = {.low = 0x0a000005}, .prefix = 24, .gateway = IpAddress{.low = 0x0a000001}}};
 }
 
 // Returns an LLDPDU with the mandatory TLVs alone.

@@ -7,6 +7,7 @@
 
 #include "fabric_fixture.h"
 #include "switch/lldp_facts.h"
+#include "switch/switch_check.h"
 #include "switch/switch_lldp.h"
 #include "switch/switch_params.h"
 
@@ -74,6 +75,23 @@ TEST(SwitchLldpFacts, CreditIsThatOfThePort) {
   EXPECT_TRUE(facts.link->llr && facts.link->cbfc_sender && facts.link->cbfc_receiver);
   EXPECT_EQ(facts.link->credit_octets, 256);
   EXPECT_EQ(facts.link->credits, (std::array<uint32_t, 8>{90, 91, 92, 93, 94, 95, 96, 97}));
+}
+
+TEST(SwitchLldpFacts, AddressIsThatOfThePort) {
+  EXPECT_FALSE(FactsWith("lldp: on").assignment.has_value());
+  const lldp::Assignment v4 =
+      *FactsWith("lldp: on, lldp_assign: {ip: 10.0.0.5, prefix: 24, gateway: 10.0.0.1}").assignment;
+  EXPECT_EQ(v4, (lldp::Assignment{.address = {.low = 0x0a000005},
+                                  .prefix = 24,
+                                  .gateway = lldp::IpAddress{.low = 0x0a000001}}));
+  const SwitchConfig config =
+      ConfigWith("lldp: on, lldp_assign: {ip: '2001:db8::5', prefix: 64}", "");
+  const lldp::Assignment v6 = AssignmentOf(*config.ports[0].lldp_assign);
+  EXPECT_EQ(lldp::AssignmentText(v6), "2001:db8::5/64");
+  EXPECT_FALSE(v6.gateway.has_value());
+  const auto again = ParseSwitchConfig(DumpSwitchConfig(config), "dump.yaml", {.cpu_count = 4});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(AssignmentOf(*again->ports[0].lldp_assign), v6);
 }
 
 // The frame that an agent sends leaves by its port; the one that arrives there is heard.

@@ -145,6 +145,24 @@ TEST(SwitchConfigTest, ErrorsNamePlaceAndMend) {
       {"addresses:", "cbfc: {overhead_bytes: 128}\naddresses:",
        "cbfc.overhead_bytes: 128 is out of range; use 0 to 127"},
       {"  - {name: a,", "  - {nam: a,", "ports[0].nam"},
+      {"pfc: on}", "pfc: on, lldp_assign: {ip: 10.0.0.5, prefix: 24}}",
+       "ports[0].lldp_assign: addresses are assigned by LLDP, which is off; add lldp: on"},
+      {"pfc: on}", "pfc: on, lldp: on, lldp_assign: {prefix: 24}}",
+       "ports[0].lldp_assign.ip: missing"},
+      {"pfc: on}", "pfc: on, lldp: on, lldp_assign: {ip: 10.0.0.5}}",
+       "ports[0].lldp_assign.prefix: missing"},
+      {"pfc: on}", "pfc: on, lldp: on, lldp_assign: {ip: 224.0.0.5, prefix: 24}}",
+       "ports[0].lldp_assign.ip: 224.0.0.5 cannot be an endpoint's address"},
+      {"pfc: on}", "pfc: on, lldp: on, lldp_assign: {ip: 10.0.0.5, prefix: 33}}",
+       "ports[0].lldp_assign.prefix: 33 is longer than an IPv4 address; use 1 to 32"},
+      {"pfc: on}", "pfc: on, lldp: on, lldp_assign: {ip: 10.0.0.255, prefix: 24}}",
+       "ports[0].lldp_assign.ip: 10.0.0.255/24 is no host's address but a broadcast address"},
+      {"pfc: on}", "pfc: on, lldp: on, lldp_assign: {ip: 10.0.0.5, prefix: 24, gateway: 10.0.1.1}}",
+       "ports[0].lldp_assign.gateway: 10.0.1.1 cannot be the gateway of 10.0.0.5/24"},
+      {"pfc: on}\n  - {name: b,",
+       "pfc: on, lldp: on, lldp_assign: {ip: 10.0.0.5, prefix: 24}}\n  - {name: b, lldp: on, "
+       "lldp_assign: {ip: 10.0.0.5, prefix: 16},",
+       "ports[1].lldp_assign.ip: 10.0.0.5 is assigned at ports[0] already; choose another"},
   };
   ExpectEachRefused(kGoodSwitch, cases, "sw.yaml", ParseSwitch);
 }
