@@ -12,9 +12,9 @@
 namespace suede {
 namespace {
 
-// The states of a run that has ended, in the order of PathState.
+// In the order of PathState; a run is not shown before it has ended.
 constexpr std::array<std::string_view, 8> kStates = {
-    "busy", "done", "down", "no_link", "no_mac", "no_association", "no_consent", "no_field"};
+    "", "done", "down", "no_link", "no_mac", "no_association", "no_consent", "no_field"};
 
 MarksView ViewOf(const FrameMarks& marks) {
   MarksView view;

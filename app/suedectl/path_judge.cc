@@ -122,12 +122,7 @@ class OfClass {
 
  private:
   PathFinding& Add(std::string_view check, std::string measured, std::string_view expected) {
-    out_.push_back({.check = std::string(check),
-                    .plane = plane_.plan.plane,
-                    .of_class = of_.of.name,
-                    .measured = std::move(measured),
-                    .expected = std::string(expected)});
-    return out_.back();
+    return AddFinding(out_, plane_, of_.of.name, check, std::move(measured), expected);
   }
 
   void Loss(std::string_view check, uint32_t lost, std::string_view direction) {
@@ -188,6 +183,17 @@ const ClassResult* FastestOf(const PlaneResult& plane) {
 }
 
 }  // namespace
+
+PathFinding& AddFinding(std::vector<PathFinding>& out, const PlaneResult& plane,
+                        std::string_view of_class, std::string_view check, std::string measured,
+                        std::string_view expected) {
+  out.push_back({.check = std::string(check),
+                 .plane = plane.plan.plane,
+                 .of_class = std::string(of_class),
+                 .measured = std::move(measured),
+                 .expected = std::string(expected)});
+  return out.back();
+}
 
 std::string_view NameOf(PathVerdict verdict) {
   constexpr std::string_view kNames[] = {"ok", "unknown", "warn", "fail"};

@@ -26,6 +26,12 @@ struct PathFinding {
   std::string remedy;  // empty if ok
 };
 
+// Appends a finding that is ok so far, for the caller to judge. The reference is valid until the
+// next one.
+PathFinding& AddFinding(std::vector<PathFinding>& out, const PlaneResult& plane,
+                        std::string_view of_class, std::string_view check, std::string measured,
+                        std::string_view expected);
+
 // Returns the findings of all checks, ok ones included, in the order of planes.
 std::vector<PathFinding> JudgePath(const PathResult& result);
 

@@ -59,12 +59,7 @@ class Flows {
 
  private:
   PathFinding& Add(std::string_view check, std::string measured, std::string_view expected) {
-    out_.push_back({.check = std::string(check),
-                    .plane = plane_.plan.plane,
-                    .of_class = {},
-                    .measured = std::move(measured),
-                    .expected = std::string(expected)});
-    return out_.back();
+    return AddFinding(out_, plane_, {}, check, std::move(measured), expected);
   }
 
   // Losses of few sessions are those of a path, not of the whole plane.

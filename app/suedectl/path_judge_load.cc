@@ -60,12 +60,7 @@ class Load {
 
  private:
   PathFinding& Add(std::string_view check, std::string measured, std::string_view expected) {
-    out_.push_back({.check = std::string(check),
-                    .plane = plane_.plan.plane,
-                    .of_class = of_.of.name,
-                    .measured = std::move(measured),
-                    .expected = std::string(expected)});
-    return out_.back();
+    return AddFinding(out_, plane_, of_.of.name, check, std::move(measured), expected);
   }
 
   std::string Losses() const {

@@ -69,12 +69,7 @@ class Marks {
 
  private:
   PathFinding& Add(std::string_view check, bool back, const std::set<Change>& changes) {
-    out_.push_back({.check = Named(check, back),
-                    .plane = plane_.plan.plane,
-                    .of_class = of_.of.name,
-                    .measured = Describe(changes),
-                    .expected = "kept"});
-    return out_.back();
+    return AddFinding(out_, plane_, of_.of.name, Named(check, back), Describe(changes), "kept");
   }
 
   void Dscp(bool back) {
@@ -154,19 +149,15 @@ void JudgeHops(const PlaneResult& plane, bool back, std::vector<PathFinding>* ou
   for (const Change& change : changes) {
     differences.insert(int64_t{*change.sent} - int64_t{change.received.value_or(0)});
   }
-  PathFinding finding{.check = Named("hop limit", back),
-                      .plane = plane.plan.plane,
-                      .of_class = {},
-                      .measured = differences.size() == 1 && *differences.begin() >= 0
-                                      ? StrCat(*differences.begin(), " less than sent")
-                                      : Describe(changes),
-                      .expected = "0 or 1 less for each switch"};
-  if (differences.size() > 1 || *differences.begin() < 0) {
-    finding.verdict = PathVerdict::kFail;
-    finding.cause = "a switch writes a hop limit of its own";
-    finding.remedy = "remove the rewriting: a loop would not end";
-  }
-  out->push_back(std::move(finding));
+  const bool is_fixed = differences.size() == 1 && *differences.begin() >= 0;
+  PathFinding& finding =
+      AddFinding(*out, plane, {}, Named("hop limit", back),
+                 is_fixed ? StrCat(*differences.begin(), " less than sent") : Describe(changes),
+                 "0 or 1 less for each switch");
+  if (is_fixed) return;
+  finding.verdict = PathVerdict::kFail;
+  finding.cause = "a switch writes a hop limit of its own";
+  finding.remedy = "remove the rewriting: a loop would not end";
 }
 
 }  // namespace

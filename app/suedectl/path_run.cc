@@ -187,8 +187,7 @@ absl::StatusOr<ProbeRun> ParseProbeRun(const Json& result) {
                  .pauses = NumberOr0(*drops, "pauses")};
   }
   if (const Json* const own = MemberOf(result, "own"); own != nullptr && own->is_object()) {
-    run.own = {.ecn_marked = NumberOr0(*own, "ecn_marked"),
-               .paused_ns = NumberOr0(*own, "paused_ns"),
+    run.own = {.paused_ns = NumberOr0(*own, "paused_ns"),
                .pfc_received = NumberOr0(*own, "pfc_received"),
                .credit_waits = NumberOr0(*own, "credit_waits")};
   }

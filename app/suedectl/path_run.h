@@ -59,7 +59,6 @@ struct PathDrops {
 
 // Growth of the own port's counters.
 struct PathOwn {
-  uint64_t ecn_marked = 0;
   uint64_t paused_ns = 0;
   uint64_t pfc_received = 0;
   uint64_t credit_waits = 0;

@@ -38,8 +38,6 @@ enum class PathState : uint8_t {
 // A run of probes, and its outcome. The control thread writes `spec` and the size of `rows`; from
 // request::ProbePath on it belongs to the lcore, until `state` is not kRunning.
 struct PathRun {
-  static constexpr uint32_t kMaxProbes = 1024;
-
   struct Spec {
     PeerIndex peer = 0;
     PlaneIndex plane = 0;

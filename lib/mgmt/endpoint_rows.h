@@ -357,9 +357,9 @@ SUEDE_ROW_STRUCT(PathOwnView, SUEDE_PATH_OWN_ROW);
   X(std::string, port)                                                                            \
   X(std::string_view, encapsulation, .Note("as the configuration writes it"))                     \
   X(std::string_view, state,                                                                      \
-    .OneOf("done|down|no_link|no_mac|no_association|no_consent|no_field|busy")                    \
+    .OneOf("done|down|no_link|no_mac|no_association|no_consent|no_field")                         \
         .Note("no_consent: the peer has path_probes_per_s: 0, or is older; no_field: the header " \
-              "has no EtherType; busy: the lcore has no time"))                                   \
+              "has no EtherType"))                                                                \
   X(std::optional<uint64_t>, rate_bps, .Unit("bit/s").OrNull("not known"))                        \
   X(MarksView, sent, .Note("of a probe as it left"))                                              \
   X(std::vector<PathProbeView>, probes)                                                           \
