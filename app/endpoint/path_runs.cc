@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/path_runs.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
@@ -13,8 +14,8 @@ namespace suede {
 namespace {
 
 // In the order of PathState; a run is not shown before it has ended.
-constexpr std::array<std::string_view, 8> kStates = {
-    "", "done", "down", "no_link", "no_mac", "no_association", "no_consent", "no_field"};
+constexpr std::array<std::string_view, 9> kStates = {
+    "", "done", "down", "no_link", "no_mac", "no_association", "no_consent", "no_field", "no_pfc"};
 
 MarksView ViewOf(const FrameMarks& marks) {
   MarksView view;
@@ -85,6 +86,7 @@ PathRun::Spec SpecOf(const PathQuery& query, const PeerPlanes& at) {
           .to = query.to == "stranger"     ? PathTarget::kStranger
                 : query.to == "ether_type" ? PathTarget::kEtherType
                                            : PathTarget::kPeer,
+          .pause = query.pause,
           .interval = std::chrono::microseconds(query.interval_us),
           .timeout = std::chrono::milliseconds(query.timeout_ms)};
 }
@@ -103,7 +105,7 @@ absl::StatusOr<EndpointView::PathQuestion> PathRuns::Begin(const PathQuery& quer
   run->spec = SpecOf(query, *at);
   run->rows.resize(query.count);
   run->state.store(PathState::kRunning, std::memory_order_relaxed);
-  const Counts before = CountsOf(at->instance);
+  const Counts before = CountsOf(at->instance, run->spec);
   const bool is_asked = endpoint_->pipeline(endpoint_->pipeline_of(at->instance))
                             .mailbox()
                             .requests.Push(request::ProbePath{
@@ -124,10 +126,17 @@ std::optional<absl::StatusOr<PathView>> PathRuns::Poll(const PeerPlanes& at, con
       "the probes have not left: the instance's lcore or its port has no time; try again");
 }
 
-PathRuns::Counts PathRuns::CountsOf(uint32_t instance) const {
+PathRuns::Counts PathRuns::CountsOf(uint32_t instance, const PathRun::Spec& spec) const {
   const Pipeline& pipeline = endpoint_->instance_pipeline(instance);
-  return {.pfc = pipeline.port_counters().Get(Counter::kRxPfc),
-          .marked = pipeline.counters(endpoint_->number_of(instance)).Get(Counter::kRxMarked)};
+  const uint32_t port = endpoint_->config().instances[instance].ports[spec.plane].port;
+  Counts counts{
+      .pfc = pipeline.port_counters().Get(Counter::kRxPfc),
+      .marked = pipeline.counters(endpoint_->number_of(instance)).Get(Counter::kRxMarked)};
+  if (const PortPauses* const pauses = endpoint_->pauses(port); pauses != nullptr) {
+    counts.paused =
+        pauses->PausedFor(pauses->ClassOf(spec.traffic_class), endpoint_->clock().Now());
+  }
+  return counts;
 }
 
 PathView PathRuns::ViewOf(const PeerPlanes& at, const Counts& before) const {
@@ -137,7 +146,7 @@ PathView PathRuns::ViewOf(const PeerPlanes& at, const Counts& before) const {
   const Instance& own =
       endpoint_->instance_pipeline(at.instance).instance(endpoint_->number_of(at.instance));
   const PortConfig& port = config.ports[instance.ports[run.spec.plane].port];
-  const Counts now = CountsOf(at.instance);
+  const Counts now = CountsOf(at.instance, run.spec);
   PathView view{.xpu = instance.xpu,
                 .instance = instance.instance,
                 .peer = own.params.peers[at.peer].xpuid,
@@ -147,7 +156,10 @@ PathView PathRuns::ViewOf(const PeerPlanes& at, const Counts& before) const {
                 .state = kStates[static_cast<size_t>(run.state.load(std::memory_order_acquire))],
                 .rate_bps = run.rate_bps != 0 ? std::optional(run.rate_bps) : std::nullopt,
                 .sent = suede::ViewOf(run.sent)};
-  view.own = {.pfc_received = now.pfc - before.pfc, .ecn_marked = now.marked - before.marked};
+  view.own = {.pfc_received = now.pfc - before.pfc,
+              .paused_ns = std::max<int64_t>((now.paused - before.paused).count(), 0),
+              .credit_waits = run.credit_waits,
+              .ecn_marked = now.marked - before.marked};
   if (view.state != "done") return view;
   view.drops = DropsOf(run.rows);
   for (uint32_t i = 0; i < run.rows.size(); ++i) {

@@ -30,10 +30,11 @@ class PathRuns {
   struct Counts {
     uint64_t pfc = 0;
     uint64_t marked = 0;
+    Duration paused{};
   };
   std::optional<absl::StatusOr<PathView>> Poll(const PeerPlanes& at, const Counts& before,
                                                bool is_last) const;
-  Counts CountsOf(uint32_t instance) const;
+  Counts CountsOf(uint32_t instance, const PathRun::Spec& spec) const;
   PathView ViewOf(const PeerPlanes& at, const Counts& before) const;
 
   Endpoint* const endpoint_;

@@ -21,6 +21,7 @@ constexpr uint32_t kLengthUs = 200;
 constexpr uint32_t kMaxEcn = 2;  // as sent: CE is the switch's
 constexpr uint32_t kMinWaitMs = 50;
 constexpr uint32_t kMaxWaitMs = 1000;
+constexpr uint32_t kStallMs = 300;  // a busy end can be silent for so long
 
 class Experiments {
  public:
@@ -124,13 +125,14 @@ class Experiments {
   }
 
   // Returns the length of the longest frame of a run that was answered; 0: none was.
-  absl::StatusOr<uint32_t> TryLength(const ClassResult& of, uint32_t bytes, bool back) {
+  absl::StatusOr<uint32_t> TryLength(const ClassResult& of, uint32_t bytes, bool back,
+                                     uint32_t min_wait_ms = 0) {
     const absl::StatusOr<ProbeRun> run = Send({.traffic_class = of.of.number,
                                                .count = kLengthProbes,
                                                .bytes = bytes,
                                                .long_reply = back,
                                                .interval_us = kLengthUs,
-                                               .timeout_ms = TimeoutOf(of)});
+                                               .timeout_ms = std::max(TimeoutOf(of), min_wait_ms)});
     if (!run.ok()) return run.status();
     uint32_t longest = 0;
     for (const PathProbe& probe : run->probes) {
@@ -144,6 +146,7 @@ class Experiments {
     const uint32_t limit =
         back ? of.lengths.out.value_or(out_.plan.max_bytes) : out_.plan.max_bytes;
     absl::StatusOr<uint32_t> all = TryLength(of, limit, back);
+    if (all.ok() && *all < limit) all = TryLength(of, limit, back, kStallMs);
     if (!all.ok() || *all >= limit) return all;
     absl::StatusOr<uint32_t> passed = TryLength(of, 0, back);
     if (!passed.ok() || *passed == 0) return passed;

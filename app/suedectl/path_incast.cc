@@ -16,6 +16,8 @@ constexpr uint32_t kEct0 = 2;
 constexpr uint32_t kBesideProbes = 64;
 constexpr uint32_t kBesideUs = 200;
 constexpr uint32_t kAnchorTries = 3;
+constexpr uint32_t kPauseProbes = 100;
+constexpr uint32_t kPauseTries = 3;
 
 using Runs = std::vector<absl::StatusOr<ProbeRun>>;
 
@@ -59,6 +61,10 @@ class Incast {
       for (const uint32_t count : kBurstCounts) {
         if (absl::Status s = Burst(count, &of); !s.ok()) return s;
       }
+    }
+    for (ClassResult& of : out_.classes) {
+      if (of.figures.answered == 0) continue;
+      if (absl::Status s = Pause(&of); !s.ok()) return s;
     }
     if (senders_.size() < 2) return absl::OkStatus();
     for (ClassResult& of : out_.classes) {
@@ -123,6 +129,26 @@ class Incast {
     return absl::OkStatus();
   }
 
+  // Probes while the own port requests a pause of the class: a switch that obeys keeps the reports
+  // until its end. Keeps the run with most early reports, as a busy switch can look as if it
+  // obeyed.
+  absl::Status Pause(ClassResult* of) {
+    if (!out_.plan.sends_pauses || of->of.number == kPathAckClass) return absl::OkStatus();
+    for (uint32_t i = 0; i < kPauseTries; ++i) {
+      const absl::StatusOr<ProbeRun> run =
+          senders_[0]->Run(out_.plan.plane, {.traffic_class = of->of.number,
+                                             .count = kPauseProbes,
+                                             .pause = true,
+                                             .interval_us = kBesideUs,
+                                             .timeout_ms = TimeoutOf(*of)});
+      if (!run.ok()) return run.status();
+      if (run->state != "done") return absl::OkStatus();
+      const PauseResult result = PauseOf(*run, kPauseProbes * kBesideUs * 1000);
+      if (!of->pause || result.early > of->pause->early) of->pause = result;
+    }
+    return absl::OkStatus();
+  }
+
   // All senders but the last one send a burst, and the last one probes another class meanwhile.
   absl::Status Isolation(ClassResult* of) {
     const auto other = std::find_if(out_.classes.begin(), out_.classes.end(), [&](const auto& c) {
@@ -153,6 +179,18 @@ class Incast {
 };
 
 }  // namespace
+
+PauseResult PauseOf(const ProbeRun& run, int64_t pause_ns) {
+  PauseResult result;
+  if (run.probes.empty()) return result;
+  const int64_t begin_ns = run.probes.front().sent_ns;
+  for (const PathProbe& probe : run.probes) {
+    if (!probe.answered || probe.sent_ns - begin_ns >= pause_ns / 2) continue;
+    ++result.answered;
+    result.early += probe.returned_ns - begin_ns < pause_ns;
+  }
+  return result;
+}
 
 BurstRow BurstOf(uint32_t count, std::span<const ProbeRun> runs) {
   BurstRow row{.count = count};

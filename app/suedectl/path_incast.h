@@ -21,6 +21,9 @@ inline constexpr uint64_t kMaxBurstFrames = 20000;
 // endpoint first; each is used by a thread of its own. OK if a bound ends them early, too.
 absl::Status RunIncast(std::span<PathProber* const> senders, PlaneResult* result);
 
+// Counts the reports of the probes of the first half of a pause, and those of them that came before
+// its end.
+PauseResult PauseOf(const ProbeRun& run, int64_t pause_ns);
 // Returns the row of a burst from the runs of its senders. `lost_out` is left 0.
 BurstRow BurstOf(uint32_t count, std::span<const ProbeRun> runs);
 

@@ -14,7 +14,7 @@ constexpr int64_t kMinGapNs = 20'000;  // between groups of sessions
 constexpr int64_t kGapsOfNoise = 8;
 constexpr double kSigmas = 4;
 constexpr double kMinLosses = 4;   // that can be told from chance
-constexpr uint32_t kMinGroup = 3;  // sessions; fewer that differ do so by chance
+constexpr uint32_t kMinGroup = 4;  // sessions; fewer that differ do so by chance
 
 struct Delay {
   int64_t min_ns;
@@ -54,6 +54,7 @@ class Flows {
     const PathGroups back = GroupsOf(flows_, true);
     Paths(there, false);
     Paths(back, true);
+    Symmetry(there, back);
     Reordered();
   }
 
@@ -131,6 +132,31 @@ class Flows {
                         " sessions take a slower path: lower rate, a queue, "
                         "or a longer way");
     slow.remedy = "rate, queue and cable of each member of the group";
+  }
+
+  // Compares the sessions that are slow in each direction, where both have slow ones.
+  void Symmetry(const PathGroups& there, const PathGroups& back) {
+    if (there.sizes.size() < 2 || back.sizes.size() < 2) return;
+    const int64_t above_out = there.above_ns.back();
+    const int64_t above_back = back.above_ns.back();
+    if (above_out == 0 || above_back == 0) return;
+    const std::vector<Delay> out = DelaysOf(flows_, false);
+    const std::vector<Delay> in = DelaysOf(flows_, true);
+    uint32_t alike = 0, unlike = 0;
+    for (const auto& [number, row] : flows_.sessions) {
+      if (row.answered == 0) continue;
+      const bool is_slow_out = row.out_min_ns - out.front().min_ns >= above_out;
+      const bool is_slow_back = row.back_min_ns - in.front().min_ns >= above_back;
+      ++(is_slow_out == is_slow_back ? alike : unlike);
+    }
+    // All alike: one member is slow in both directions; none: another one in each.
+    const uint32_t mixed = std::min(alike, unlike);
+    PathFinding& finding = Add("symmetry", StrCat(mixed, " of ", alike + unlike, " sessions"),
+                               "no other path back than out");
+    if (mixed < kMinGroup) return;
+    finding.verdict = PathVerdict::kWarn;
+    finding.cause = "the hash is asymmetric: reports take another member than their probes";
+    finding.remedy = "a symmetric hash, where one member has to carry both directions of a session";
   }
 
   void Reordered() {

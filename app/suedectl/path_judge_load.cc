@@ -49,6 +49,7 @@ class Load {
     Ecn();
     Trimming();
     if (of_.isolation) Isolation(*of_.isolation);
+    if (of_.pause) Pause(*of_.pause);
     const bool built_queue =
         sum_.lost + sum_.marked + sum_.trimmed + sum_.pfc + sum_.credit_waits != 0;
     if (built_queue || senders > 1) return;
@@ -161,6 +162,21 @@ class Load {
     finding.cause = StrCat("a burst of ", of_.of.name, " stops or drops ", isolation.other,
                            ": one queue, pause or buffer for both");
     finding.remedy = "a queue and a reserve of its own for each class (docs/switches.md, classes)";
+  }
+
+  void Pause(const PauseResult& pause) {
+    PathFinding& finding =
+        Add("pauses", StrCat(pause.early, " of ", pause.answered, " reports came during a pause"),
+            "none, but those on the way");
+    if (pause.answered == 0) {
+      finding.verdict = PathVerdict::kUnknown;
+      finding.cause = "no probe was answered beside a pause of its class";
+      finding.remedy = "see lossless and loss back: a switch that obeys has to keep the frames";
+    } else if (2 * pause.early > pause.answered) {
+      finding.verdict = PathVerdict::kFail;
+      finding.cause = "the switch ignores pauses of the class, so a full endpoint loses frames";
+      finding.remedy = "PFC in both directions on the port, for the priority of the class";
+    }
   }
 
   // Whether the other class waited as long as the pauses of the burst took.

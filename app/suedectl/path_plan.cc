@@ -61,6 +61,7 @@ PathPlan PlanOf(const Config& config, const InstanceConfig& instance, uint32_t p
           .has_sessions = TraitsOf(port.encapsulation).sessions > 1,
           .is_lossless = port.pfc != PortConfig::Pfc::kOff || port.cbfc == OnOff::kOn,
           .has_pfc = port.pfc != PortConfig::Pfc::kOff,
+          .sends_pauses = port.pfc == PortConfig::Pfc::kSoftware,
           .trims = port.trimmed_dscp.has_value(),
           .congestion = CongestionOf(instance.congestion),
           .classes = ClassesOf(config, port)};

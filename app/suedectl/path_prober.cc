@@ -25,6 +25,7 @@ ForeignJson ParamsOf(const PathEnds& ends, uint32_t plane, const ProbeSpec& spec
   if (spec.ecn) params["ecn"] = *spec.ecn;
   if (spec.hop_limit) params["hop_limit"] = *spec.hop_limit;
   if (spec.to != "peer") params["to"] = std::string(spec.to);
+  if (spec.pause) params["pause"] = true;
   return params;
 }
 

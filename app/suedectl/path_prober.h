@@ -37,6 +37,7 @@ struct ProbeSpec {
   std::optional<uint32_t> ecn{};
   std::optional<uint32_t> hop_limit{};
   std::string_view to = "peer";
+  bool pause = false;
   uint32_t interval_us = 1000;
   uint32_t timeout_ms = 500;
 };

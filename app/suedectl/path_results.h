@@ -33,6 +33,7 @@ struct PathPlan {
   bool has_sessions = false;  // the header has a field for the session
   bool is_lossless = false;   // the port has PFC or CBFC
   bool has_pfc = false;       // the port has PFC
+  bool sends_pauses = false;  // by pfc: software
   bool trims = false;         // the port recognizes trimmed frames
   PathCongestion congestion = PathCongestion::kFixed;
   std::vector<PathClass> classes;
@@ -67,6 +68,13 @@ struct IsolationResult {
   uint64_t paused_ns = 0;  // of the burst's sender
 };
 
+// Reports of the first half of the probes, during a pause of their class that the own port
+// requests.
+struct PauseResult {
+  uint32_t answered = 0;
+  uint32_t early = 0;  // reports that came before the end of the pause
+};
+
 struct ClassResult {
   PathClass of;
   ProbeFigures figures;  // of small probes
@@ -76,6 +84,7 @@ struct ClassResult {
   std::vector<MarkRow> marks;
   std::vector<BurstRow> bursts;
   std::optional<IsolationResult> isolation;
+  std::optional<PauseResult> pause;
 };
 
 struct FlowResult {

@@ -12,15 +12,23 @@
 #include "wire/frame_marks.h"
 
 namespace suede {
+namespace {
+
+// Whether the MAC address of the peer is not known yet. Counts the PDU as lost then.
+bool LacksMac(Instance& instance, PeerIndex peer, PlaneIndex plane) {
+  if (!instance.peers.IsResolving(peer, plane)) [[likely]]
+    return false;
+  instance.stats.counters.Add(Counter::kTxNoMac);
+  return true;
+}
+
+}  // namespace
 
 // Returns false if there is no room to stage the PDU: it counts as lost in transit.
 bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex plane,
                                 const HeaderTemplate& header, ControlMessage&& message) {
   Link& link = instance.ports[plane]->link;
-  if (instance.peers.IsResolving(peer, plane)) [[unlikely]] {
-    instance.stats.counters.Add(Counter::kTxNoMac);
-    return true;  // it is lost on the way
-  }
+  if (LacksMac(instance, peer, plane)) return true;  // it is lost on the way
   if (instance.down || !link.HasFrontRoom() || !link.frames().Has(1)) return false;
   Frame* frame = link.frames().New();
   IdentitiesOf(message) = instance.peers[peer].handshake().identities();
@@ -60,6 +68,7 @@ bool ControlSender::SendControl(Instance& instance, PeerIndex peer, PlaneIndex p
 bool ControlSender::SendPath(Instance& instance, PeerIndex peer, PlaneIndex plane,
                              const HeaderTemplate& header, Path&& message, uint32_t frame_bytes) {
   PortContext& port = *instance.ports[plane];
+  if (LacksMac(instance, peer, plane)) return false;
   if (instance.down || !port.link.HasFrontRoom(message.traffic_class) || !port.link.frames().Has(1))
     return false;
   Frame* const frame = port.link.frames().New();
@@ -129,10 +138,7 @@ bool ControlSender::SendUnsequenced(Instance& instance, ConnectionIndex number, 
                                     Psn psn, uint32_t traffic_class) {
   const PlaneIndex plane = instance.map.PlaneOf(number);
   Link& link = instance.ports[plane]->link;
-  if (instance.peers.IsResolving(instance.map.PeerOf(number), plane)) [[unlikely]] {
-    instance.stats.counters.Add(Counter::kTxNoMac);
-    return false;
-  }
+  if (LacksMac(instance, instance.map.PeerOf(number), plane)) return false;
   if (!link.HasFrontRoom() || !link.frames().Has(1) || !link.IsOpen(traffic_class)) return false;
   Frame* frame = link.frames().New();
   const bool has_vc = traffic_class < kVcCount;

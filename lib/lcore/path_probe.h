@@ -33,6 +33,7 @@ enum class PathState : uint8_t {
   kNoAssociation,
   kNoConsent,  // the peer answers no probes
   kNoField,    // headers of the encapsulation have no EtherType
+  kNoPfc,      // the port or the class cannot request a pause
 };
 
 // A run of probes, and its outcome. The control thread writes `spec` and the size of `rows`; from
@@ -50,6 +51,7 @@ struct PathRun {
     std::optional<uint8_t> ecn;
     std::optional<uint8_t> hop_limit;  // nullopt: that of the port
     PathTarget to = PathTarget::kPeer;
+    bool pause = false;   // the neighbour is asked to pause the class for count * interval
     Duration interval{};  // between probes; 0: as fast as the port takes them
     Duration timeout{};   // from the last probe to the last report
   };
@@ -67,6 +69,7 @@ struct PathRun {
   Spec spec;
   std::vector<Row> rows;                           // one for each probe
   FrameMarks sent;                                 // of a probe as it leaves
+  uint32_t credit_waits = 0;                       // probes that waited for credit of the link
   uint64_t rate_bps = 0;                           // of the port; 0: not known
   std::atomic<PathState> state{PathState::kDone};  // stored last, with release
 };
@@ -78,6 +81,9 @@ struct PathProbes {
   uint32_t first = 0;      // number of the run's first probe: numbers differ between runs
   uint32_t next = 0;       // index of the next probe
   Time due{};              // of the next probe, or the end of the run
+  Time pause_end{};        // of the pause that the run requests, until it is over
+  bool pauses = false;
+  bool lacks_credit = false;  // the next probe waits for it
 
   // ---- As reporter.
   std::optional<TokenBucket> rate;             // of reports; nullopt: no consent

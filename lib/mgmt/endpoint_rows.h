@@ -345,8 +345,10 @@ SUEDE_ROW_STRUCT(PathProbeView, SUEDE_PATH_PROBE_ROW);
   X(uint32_t, trimmed)                                      \
   X(uint32_t, pauses, .Note("PFC frames"))
 SUEDE_ROW_STRUCT(PathDropsView, SUEDE_PATH_DROPS_ROW);
-#define SUEDE_PATH_OWN_ROW(X)                                     \
-  X(uint64_t, pfc_received, .Note("PFC frames of the neighbour")) \
+#define SUEDE_PATH_OWN_ROW(X)                                                   \
+  X(uint64_t, pfc_received, .Note("PFC frames of the neighbour"))               \
+  X(int64_t, paused_ns, .Unit("ns").Note("for which these paused the class"))   \
+  X(uint32_t, credit_waits, .Note("probes that waited for credit of the link")) \
   X(uint64_t, ecn_marked, .Note("data PDUs received with a mark"))
 SUEDE_ROW_STRUCT(PathOwnView, SUEDE_PATH_OWN_ROW);
 #define SUEDE_PATH_ROW(X)                                                                         \
@@ -357,9 +359,9 @@ SUEDE_ROW_STRUCT(PathOwnView, SUEDE_PATH_OWN_ROW);
   X(std::string, port)                                                                            \
   X(std::string_view, encapsulation, .Note("as the configuration writes it"))                     \
   X(std::string_view, state,                                                                      \
-    .OneOf("done|down|no_link|no_mac|no_association|no_consent|no_field")                         \
+    .OneOf("done|down|no_link|no_mac|no_association|no_consent|no_field|no_pfc")                  \
         .Note("no_consent: the peer has path_probes_per_s: 0, or is older; no_field: the header " \
-              "has no EtherType"))                                                                \
+              "has no EtherType; no_pfc: pause without pfc: software, or of class 4"))            \
   X(std::optional<uint64_t>, rate_bps, .Unit("bit/s").OrNull("not known"))                        \
   X(MarksView, sent, .Note("of a probe as it left"))                                              \
   X(std::vector<PathProbeView>, probes)                                                           \

@@ -57,6 +57,7 @@ struct PathQuery : PingQuery {
   std::optional<uint32_t> ecn;
   std::optional<uint32_t> hop_limit;
   std::string_view to;  // peer, stranger or ether_type
+  bool pause = false;
   uint32_t interval_us = 0;
   uint32_t timeout_ms = 0;
 };

@@ -122,7 +122,8 @@ Answer RunPing(Call& call) {
 
 // ---- Probes of the path.
 
-constexpr int64_t kMaxPathMs = 10'000;  // from the first probe to the last
+constexpr int64_t kMaxPathMs = 10'000;   // from the first probe to the last
+constexpr int64_t kMaxPathPauseMs = 50;  // less than what switches take for a storm
 constexpr std::string_view kPathTargets = "peer|stranger|ether_type";
 constexpr Param kProbePath[] = {
     Param::Integer("peer", "XPU of the peer.", 0, 1023).Required(),
@@ -146,6 +147,9 @@ constexpr Param kProbePath[] = {
                   "Destination of all but the first and the last probe: the peer, an address that "
                   "nobody has, or the peer with an EtherType that nobody knows.",
                   kPathTargets, "peer"),
+    Param::Boolean("pause",
+                   "Requests by PFC that the neighbour pauses the class for count times "
+                   "interval_us, up to 50 ms."),
     Param::Integer("interval_us", "Time between probes. 0: as fast as the port takes them.", 0,
                    100000, "1000"),
     Param::Integer("timeout_ms", "How long to wait for reports after the last probe.", 1, 5000,
@@ -168,12 +172,15 @@ Answer RunProbePath(Call& call) {
   query.ecn = Given(given, "ecn");
   query.hop_limit = Given(given, "hop_limit");
   query.to = given.Text("to");
+  query.pause = given.Boolean("pause");
   query.interval_us = *Given(given, "interval_us");
   query.timeout_ms = *Given(given, "timeout_ms");
   const int64_t takes_ms = int64_t{query.count} * query.interval_us / 1000;
-  if (takes_ms > kMaxPathMs) {
-    return absl::InvalidArgumentError(StrCat("count times interval_us is ", takes_ms,
-                                             " ms; a run of probes has up to ", kMaxPathMs, " ms"));
+  const int64_t max_ms = query.pause ? kMaxPathPauseMs : kMaxPathMs;
+  if (takes_ms > max_ms) {
+    return absl::InvalidArgumentError(
+        StrCat("count times interval_us is ", takes_ms, " ms; a run of probes",
+               query.pause ? " with a pause" : "", " has up to ", max_ms, " ms"));
   }
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
   absl::StatusOr<EndpointView::PathQuestion> question = call.endpoint().ProbePath(query);

@@ -39,6 +39,8 @@ PathState PathProber::ObstacleOf(const Instance& instance, const PathRun::Spec& 
   if (spec.to == PathTarget::kEtherType &&
       instance.ports[spec.plane]->params.rules.encap == Encap::kAfh2c)
     return PathState::kNoField;
+  if (spec.pause && (link.pauses() == nullptr || spec.traffic_class >= kVcCount))
+    return PathState::kNoPfc;
   return PathState::kRunning;
 }
 
@@ -75,7 +77,16 @@ void PathProber::Begin(const request::ProbePath& request) {
   path.next = 0;
   path.run = &run;
   path.due = lcore_.now;
+  path.pause_end = lcore_.now + run.spec.interval * static_cast<int64_t>(run.rows.size());
+  if (run.spec.pause) Pause(instance, true);
   ++active_;
+}
+
+// Requests a pause of the run's class from the port's neighbour, or ends it.
+void PathProber::Pause(Instance& instance, bool begins) {
+  const PathRun::Spec& spec = instance.path.run->spec;
+  instance.ports[spec.plane]->link.pauses()->Want(spec.traffic_class, begins);
+  instance.path.pauses = begins;
 }
 
 // Sends the next probe. Returns false if the port has no room for it.
@@ -101,6 +112,16 @@ bool PathProber::Send(Instance& instance, Time now) {
                               spec.bytes);
   if (is_sent) instance.stats.counters.Add(Counter::kTxPathProbes);
   return is_sent;
+}
+
+// Counts the next probe, once, if its class has no credit.
+void PathProber::NoteCredit(Instance& instance) {
+  PathProbes& path = instance.path;
+  const PathRun::Spec& spec = path.run->spec;
+  const CreditGate* const gate = instance.ports[spec.plane]->link.credit();
+  const bool lacks = gate != nullptr && (gate->open() >> spec.traffic_class & 1) == 0;
+  if (lacks && !path.lacks_credit) ++path.run->credit_waits;
+  path.lacks_credit = lacks;
 }
 
 // Ends a run whose port takes nothing: the probes that have not left are lost here.
@@ -129,13 +150,17 @@ void PathProber::Poll(Time now) {
     const auto count = static_cast<uint32_t>(path.run->rows.size());
     for (uint32_t i = 0; i < kProbesAtOnce && path.next < count && now >= path.due; ++i) {
       if (!Send(*instance, now)) {
+        NoteCredit(*instance);
         if (now >= path.due + spec.timeout) Abandon(path, now);
         break;
       }
       ++path.next;
+      path.lacks_credit = false;
       path.due = now + (path.next < count ? spec.interval : spec.timeout);
     }
-    if (!IsOver(path, now)) continue;
+    const bool is_over = IsOver(path, now);
+    if (path.pauses && (is_over || now >= path.pause_end)) Pause(*instance, false);
+    if (!is_over) continue;
     path.run->state.store(PathState::kDone, std::memory_order_release);
     path.run = nullptr;
     --active_;

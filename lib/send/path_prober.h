@@ -28,6 +28,8 @@ class PathProber {
   static PathState ObstacleOf(const Instance& instance, const PathRun::Spec& spec);
   static HeaderTemplate HeaderOf(const Instance& instance, const PathRun::Spec& spec);
   static bool Send(Instance& instance, Time now);
+  static void Pause(Instance& instance, bool begins);
+  static void NoteCredit(Instance& instance);
   static void Abandon(PathProbes& path, Time now);
   static bool IsOver(const PathProbes& path, Time now);
 

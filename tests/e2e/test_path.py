@@ -10,6 +10,7 @@ import pytest
 
 import e2e
 import switched
+from test_cbfc import CBFC, wait_for_credit
 
 LEFT, RIGHT, THIRD = range(3)
 VID = 5
@@ -187,7 +188,17 @@ def test_a_fault_has_its_finding(leaves, name):
     check(found, wanted, CONSEQUENCES.get(name, frozenset()))
 
 
-def lossless_switch(directory, changes, unknown="drop"):
+def test_an_asymmetric_hash_is_found(leaves):
+    """Both directions of one cable are slow, and each switch hashes in its own way."""
+    _, switches, (left, _, _) = leaves
+    with contextlib.ExitStack() as stack:
+        for switch in switches:
+            stack.enter_context(impaired(switch, "u0", "out", "--delay_us", 20000))
+        _, found = path(left, *ONE)
+    check(found, {"warn - slow path out", "warn - slow path back", "warn - symmetry"})
+
+
+def lossless_switch(directory, changes, unknown="drop", of_port=None):
     """One switch, whose classes 1 to 4 and 6 have room for all bursts of a slow endpoint; `changes`: of classes."""
     config = switched.switch_config(directory, 3, "udp4")
     of = {c: {"class": c, "lossless": "on", "headroom_bytes": 5 << 20, "reserved_bytes": 8192, "alpha": 0.0625,
@@ -197,7 +208,7 @@ def lossless_switch(directory, changes, unknown="drop"):
     config.update(learning="off", unknown=unknown, addresses=entries(left="s0", right="s1", third="s2"),
                   buffer={"bytes": 96 << 20, "cell_bytes": 2304}, classes={"of": list(of.values())})
     for port in config["ports"]:
-        port.update(mtu_bytes=2088, pfc="on", rate_gbps=1)
+        port.update(mtu_bytes=2088, pfc="on", rate_gbps=1, **(of_port or {}))
     return switched.Switch(directory, config)
 
 
@@ -223,13 +234,35 @@ def test_bursts_and_flooding():
         assert correct.terminate() == 0, correct.report()
         wrong = {1: {"lossless": "off", "headroom_bytes": None}, 2: {"ecn": None},
                  3: {"ecn": {"least_bytes": 0, "most_bytes": 0}}}
-        with lossless_switch(directory, wrong, unknown="flood") as switch:
+        deaf = {"impair_in": {"hole_destinations": ["01:80:c2:00:00:01"]}}  # to PFC
+        with lossless_switch(directory, wrong, unknown="flood", of_port=deaf) as switch:
             switch.wait_for_link()
             wait_for_peers(*endpoints)
             _, found = path(left, "--disruptive", "--with", third.management, "--seconds", 30)
-            check(found, {"fail VC 0 lossless", "fail VC 1 ECN marks", "fail VC 2 ECN out", "warn - unknown address"},
+            check(found, {"fail VC 0 lossless", "fail VC 1 ECN marks", "fail VC 2 ECN out", "warn - unknown address",
+                          *(f"fail VC {vc} pauses" for vc in range(4))},
                   {"fail VC 2 ECN back", *(f"fail {of} isolation" for of in ("VC 0", "VC 1", "VC 2", "VC 3", "ack"))})
             # Beside bursts VC 0 loses, as it is not lossless. Then: neither a static address, nor learning.
             switched.ctl(switch, "addresses", "remove", e2e.mac_of(RIGHT), "--vid", VID)
             _, found = path(left, *ONE, "--with", third.management)
             assert "fail - flooding" in found, found
+
+
+def test_bursts_on_credit():
+    """CBFC holds the burst back, and nothing is lost."""
+    with e2e.work_directory() as directory, contextlib.ExitStack() as stack:
+        config = switched.switch_config(directory, 3, "udp4")
+        config.update(learning="off", unknown="drop", addresses=entries(left="s0", right="s1", third="s2"),
+                      cbfc={**CBFC, "credits": [1024] * 8}, buffer={"bytes": 16 << 20})
+        for port in config["ports"]:
+            port.update(mtu_bytes=2088, rate_gbps=1, cbfc="on")
+        switch = stack.enter_context(switched.Switch(directory, config))
+        endpoints = stack.enter_context(e2e.daemons(*(
+            endpoint(directory, xpu, {"cbfc": CBFC}, {"cbfc": "on", "bandwidth_gbps": 1}) for xpu in range(3))))
+        switch.wait_for_link()
+        wait_for_credit(switch.management, *(daemon.management for daemon in endpoints))
+        wait_for_peers(*endpoints)
+        document, found = path(endpoints[0], "--class", 1, "--disruptive", "--with", endpoints[2].management)
+        check(found, set())
+        bursts = document["planes"][0]["classes"][0]["bursts"]
+        assert bursts[-1]["credit_waits"] > 0 and bursts[-1]["lost"] == 0, bursts

@@ -101,7 +101,8 @@ TEST_F(PeerMethodsTest, ARunOfProbesIsBounded) {
   for (const char* wrong :
        {"{}", R"({"peer":4,"count":1025})", R"({"peer":4,"class":5})", R"({"peer":4,"to":"all"})",
         R"({"peer":4,"count":1000,"interval_us":100000})", R"({"peer":4,"sessions":65})",
-        R"({"peer":4,"ecn":4})", R"({"peer":4,"hop_limit":0})"}) {
+        R"({"peer":4,"ecn":4})", R"({"peer":4,"hop_limit":0})",
+        R"({"peer":4,"pause":true,"count":51})"}) {
     EXPECT_EQ(ErrorOf(Result("peers.probe_path", wrong)), static_cast<int>(RpcCode::kInvalidParams))
         << wrong;
   }

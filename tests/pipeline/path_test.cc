@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "lcore/path_probe.h"
 #include "planes_bench.h"
+#include "wire/pfc.h"
 
 namespace suede {
 namespace {
@@ -132,6 +133,36 @@ TEST_F(PathTest, ARunEndsOverAPortThatTakesNothing) {
   EXPECT_EQ(run.rows[999].copies, 0u);
 }
 
+TEST_F(PathTest, APauseIsRequestedWhileProbesLeave) {
+  pfc = true;
+  params.classes[1].dscp = 3 << 3;  // PFC class 3
+  std::vector<PfcFrame> heard;
+  network.SetNeighbour([&](const SimPort*, std::span<const uint8_t> bytes) {
+    const auto frame = DecodePfc(bytes.data(), static_cast<uint32_t>(bytes.size()));
+    if (frame) heard.push_back(*frame);
+  });
+  StartPair();
+  run.spec = {.traffic_class = 1, .pause = true, .interval = microseconds(10)};
+  Probe(100);  // 1 ms, more than one refresh
+  Run(microseconds(10));
+  EXPECT_EQ(run.state.load(), PathState::kDone);
+  ASSERT_GE(heard.size(), 3u);
+  for (const PfcFrame& frame : heard) EXPECT_EQ(frame.classes, 1u << 3);
+  for (size_t i = 0; i + 1 < heard.size(); ++i) EXPECT_NE(heard[i].quanta[3], 0u);
+  EXPECT_EQ(heard.back().quanta[3], 0u);
+  EXPECT_EQ(run.rows[99].copies, 1u) << "this neighbour ignores pauses";
+  run.spec.traffic_class = Path::kClasses - 1;  // PDUs without commands: no VC
+  Probe();
+  EXPECT_EQ(run.state.load(), PathState::kNoPfc);
+}
+
+TEST_F(PathTest, APauseNeedsPfc) {
+  StartPair();
+  run.spec = {.pause = true};
+  Probe();
+  EXPECT_EQ(run.state.load(), PathState::kNoPfc);
+}
+
 class PathByHandTest : public ByHandTest {
  protected:
   PathByHandTest() { params.path_probes_per_s = 10000; }
@@ -148,6 +179,17 @@ TEST_F(PathByHandTest, ForgedProbesAndReportsAreDropped) {
   EXPECT_EQ(host->Count(Counter::kRxPathStray), 1u);
   Inject({Control(Path{.number = 1, .sent_ns = 5})});
   EXPECT_EQ(host->Count(Counter::kRxPathProbes), 1u);
+}
+
+TEST_F(PathByHandTest, WithoutAMacAddressNoReportLeaves) {
+  resolving = true;
+  Start();
+  Meet();
+  const uint64_t before = host->Count(Counter::kTxNoMac);
+  Inject({Control(Path{.number = 1, .sent_ns = 5})});
+  EXPECT_EQ(host->Count(Counter::kTxFrames), 0u);
+  EXPECT_EQ(host->Count(Counter::kTxNoMac), before + 1);
+  EXPECT_EQ(host->Count(Counter::kRxPathRefused), 1u);
 }
 
 TEST_F(PathByHandTest, WithoutConsentProbesAreCounted) {

@@ -53,6 +53,8 @@ struct PathFaults {
   uint32_t mark_from = UINT32_MAX;
   uint32_t trim_from = UINT32_MAX;
   uint32_t pause_from = UINT32_MAX;
+  bool obeys_pauses = true;
+  bool asymmetric = false;  // reports take the member of session / 2
   bool refuses = false;  // the peer reports only the first frames of a burst
 };
 
@@ -127,6 +129,12 @@ class FakePath {
     frames += run.count;
     Drops drops;
     for (uint32_t i = 0; i < run.count; ++i) result["probes"].push_back(Send(run, i, &drops));
+    if (params.contains("pause") && faults.obeys_pauses) {
+      for (Json& row : result["probes"]) {
+        if (row["answered"] == true)
+          row["returned_ns"] = now_ + 100000000 + row["order"].get<uint32_t>() % 64;
+      }
+    }
     if (faults.reorder != 0) Swap(run, &result["probes"]);
     if (drops.any_answered) {
       result["drops"] = {
@@ -180,11 +188,15 @@ class FakePath {
     drops->any_answered = true;
     int64_t delay =
         10000 + static_cast<int64_t>(seen_ * 7 % 5) * 100 + (run.is_burst ? i * 1000 : 0);
-    if (in_member && faults.slow_member) delay += 300000;
     if (faults.slow_class == run.of_class) delay += 900000;
-    row.update(Arrival_(run, i, order, delay, in_member));
+    const bool back_in_member = faults.asymmetric ? session / 2 % faults.members == 0 : in_member;
+    row.update(Arrival_(run, i, order, delay + SlowOf(in_member), in_member));
+    row["returned_ns"] =
+        row["received_ns"].get<int64_t>() - kOffsetNs + delay + SlowOf(back_in_member);
     return row;
   }
+
+  int64_t SlowOf(bool in_member) const { return in_member && faults.slow_member ? 300000 : 0; }
 
   Json Arrival_(const Run& run, uint32_t i, uint32_t order, int64_t delay, bool in_member) const {
     const uint32_t dscp = classes_dscp[run.of_class];
@@ -201,7 +213,6 @@ class FakePath {
                 {"bytes", run.bytes},
                 {"there", Marks(faults.dscp_out.value_or(dscp), ecn, hops, vid,
                                 tagged ? Json(faults.pcp_out.value_or(run.of_class)) : Json())},
-                {"returned_ns", now_ + 2 * delay},
                 {"reply_bytes", run.long_reply ? run.bytes : 120},
                 {"reply_sent", Marks(dscp, 0, 64, faults.tagged ? Json(5) : Json(),
                                      faults.tagged ? Json(run.of_class) : Json())},

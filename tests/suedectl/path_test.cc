@@ -184,6 +184,12 @@ const Fault kFaults[] = {
        b.path.faults.slow_member = true;
      },
      {"warn - slow path out", "warn - slow path back"}},
+    {"asymmetric hash",
+     [](Bench& b) {
+       b.path.faults.members = 2;
+       b.path.faults.slow_member = b.path.faults.asymmetric = true;
+     },
+     {"warn - slow path out", "warn - slow path back", "warn - symmetry"}},
     {"member that reorders",
      [](Bench& b) {
        b.path.faults.members = 4;
@@ -276,6 +282,15 @@ const Fault kLoadFaults[] = {
     {"trimming that nobody wants",
      [](Bench& b) { b.path.faults.queue = b.path.faults.trim_from = 100; },
      {"warn VC 0 trimming", "warn ack trimming"}},
+    {"ignored pauses",
+     [](Bench& b) {
+       b.plan.is_lossless = b.plan.has_pfc = b.plan.sends_pauses = true;
+       b.path.faults.obeys_pauses = false;
+     },
+     {"fail VC 0 pauses", "unknown VC 0 incast", "unknown ack incast"}},
+    {"obeyed pauses",
+     [](Bench& b) { b.plan.is_lossless = b.plan.has_pfc = b.plan.sends_pauses = true; },
+     {"unknown VC 0 incast", "unknown ack incast"}},
 };
 
 TEST(PathTest, EachFaultHasItsFinding) {
