@@ -19,7 +19,7 @@ from client import Packets
 from test_cbfc import credit_and_retry, wait_for_credit
 from test_llr import links_of, total, wait_for_sessions
 from test_metrics import scrape
-from test_packets import TAP, may_tap, tap_pair  # noqa: F401
+from test_packets import TAP, may_tap, peer_of, run, tap_pair, two_namespaces, wait_until_learnt  # noqa: F401
 
 GROUP = bytes.fromhex("0180c200000e")
 HEAD = GROUP + bytes.fromhex("02aabbccddee") + b"\x88\xcc"
@@ -246,6 +246,7 @@ def taking(config, wait_s=e2e.START_S):
     for instance in config["instances"]:
         for port in instance["ports"]:
             del port["ip"]
+    return config
 
 
 def states(daemon):
@@ -297,6 +298,31 @@ def test_endpoint_without_the_key_only_shows_an_address():
         assert events(daemon, "lldp_address_refused") == []
         table = e2e.suedectl(daemon, "--wide", "lldp", "list")
         assert re.search(rf"assigned +address_state .*\n.* {e2e.ip_of(7)}/16 +off ", table), table
+
+
+def test_tap_has_the_assigned_address_and_its_gateway_leads_to_peers(may_tap):  # noqa: F811
+    """Two networks: each end is the other's router."""
+    del may_tap
+    ips = ("198.18.0.1", "198.18.1.1")
+    gateways = ("198.18.0.99", "198.18.1.99")
+    with e2e.work_directory() as directory, two_namespaces() as names:
+        config = switched.switch_config(directory, 2, "udp4")
+        assigning(*({"ip": ip, "prefix": 24, "gateway": gateway} for ip, gateway in zip(ips, gateways)))(config)
+        ends = []
+        for own, name in enumerate(names):
+            of = taking(switched.endpoint_config(directory, [own], "udp4"))
+            of["ports"][0]["tap"] = TAP
+            of["peers"] = [{"xpu": 1 - own, "ports": [{"port": f"p{own}", "ip": ips[1 - own]}]}]
+            ends.append(e2e.Daemon(directory, of, prefix=name))
+        with e2e.daemons(switched.Switch(directory, config), *ends) as (_, *daemons):
+            for daemon in daemons:
+                daemon.wait_for_link()
+            for own, name in enumerate(names):
+                assert f"inet {ips[own]}/24" in run(name, "ip", "-4", "address", "show", TAP)
+                run(name, "ip", "address", "add", f"{gateways[1 - own]}/24", "dev", TAP)
+            wait_until_learnt(*daemons)
+            assert [peer_of(daemon)["mac"] for daemon in daemons] == [e2e.mac_of(1), e2e.mac_of(0)]
+            assert e2e.both_ways(directory, *daemons, 1) > 0
 
 
 @contextlib.contextmanager
