@@ -70,6 +70,47 @@ std::string_view NameOf(ConnectionState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+std::string_view NameOf(WaitCause cause) {
+  constexpr std::string_view kNames[] = {"flight",    "turn",           "down",        "no_link",
+                                         "no_mac",    "no_association", "unreachable", "no_plane",
+                                         "moving",    "pause",          "link_credit", "port",
+                                         "not_ready", "retransmission", "fence",       "congestion",
+                                         "window",    "share",          "credit",      "frames"};
+  static_assert(std::size(kNames) == kWaitCauses);
+  return kNames[static_cast<size_t>(cause)];
+}
+
+// Returns a time that is -1 where there is none.
+std::optional<int64_t> KnownNs(int64_t ns) { return ns < 0 ? std::nullopt : std::optional(ns); }
+
+WaitView ToView(const WaitRow& row, const InstanceConfig& instance) {
+  return {
+      .xpu = instance.xpu,
+      .instance = instance.instance,
+      .peer = row.peer_xpuid,
+      .vc = row.vc,
+      .cause = NameOf(row.cause),
+      .plane = row.plane == WaitRow::kAnyPlane ? std::nullopt : std::optional<uint32_t>(row.plane),
+      .since_ns = KnownNs(row.since_ns),
+      .queued_bytes = row.queued_octets,
+      .queued_ns = KnownNs(row.queued_ns),
+      .inflight_pdus = row.inflight_pdus,
+      .inflight_ns = KnownNs(row.inflight_ns),
+      .credit_lines = row.credit_lines,
+      .tx_pdus = row.tx_pdus};
+}
+
+ReaderView ToView(const ReaderRow& row, uint32_t vc, const InstanceConfig& instance) {
+  ReaderView view{.xpu = instance.xpu,
+                  .instance = instance.instance,
+                  .vc = vc,
+                  .ring_lines = row.ring_lines,
+                  .filled_lines = row.filled_lines,
+                  .unclaimed_pdus = row.unclaimed_pdus};
+  if (row.ring_lines != 0) view.client = row.client & ~WindowService::kTargetBit;
+  return view;
+}
+
 ConnectionView ToView(const ConnectionRow& row, const InstanceConfig& instance,
                       const TransportConfig& transport) {
   const bool is_per_vc = transport.psn_scope == PsnScope::kVc;
@@ -167,6 +208,33 @@ Question<ConnectionsView> LcoreLists::Connections(const ConnectionQuery& wanted)
       [this](const ConnectionRow& row, const InstanceConfig& instance) {
         return std::optional(ToView(row, instance, endpoint_->config().transport));
       });
+}
+
+Question<WaitsView> LcoreLists::Waits(const ConnectionQuery& wanted) {
+  using Query = LcoreQuery<WaitSnapshot, request::Waits>;
+  auto listing = std::make_shared<Listing<Query, WaitsView>>(&waits_);
+  return [listing, wanted]() -> std::optional<WaitsView> {
+    auto& [query, view] = *listing;
+    const bool done = query.PollInstances(
+        [&](const InstanceConfig& instance) {
+          return wanted.xpu.value_or(instance.xpu) == instance.xpu &&
+                 wanted.instance.value_or(instance.instance) == instance.instance;
+        },
+        [&](WaitSnapshot& asked) { asked.peer_xpuid = wanted.peer.value_or(asked.kAnyPeer); },
+        [&, &view = view](const WaitSnapshot& snapshot, const InstanceConfig& instance) {
+          for (const WaitRow& row : RowsOf(snapshot)) {
+            view.more = view.waits.size() == wanted.limit;
+            if (view.more) return false;
+            view.waits.push_back(ToView(row, instance));
+          }
+          if (snapshot.more) return true;
+          for (uint32_t vc = 0; vc < kVcCount; ++vc) {
+            view.readers.push_back(ToView(snapshot.readers[vc], vc, instance));
+          }
+          return true;
+        });
+    return done ? std::optional(std::move(view)) : std::nullopt;
+  };
 }
 
 Question<PlanePeersView> LcoreLists::PlanePeers(const PlanePeerQuery& wanted) {

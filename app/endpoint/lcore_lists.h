@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "endpoint/lcore_query.h"
+#include "lcore/wait_snapshot.h"
 #include "mgmt/endpoint_view.h"
 
 namespace suede {
@@ -15,9 +16,14 @@ namespace suede {
 class LcoreLists {
  public:
   explicit LcoreLists(Endpoint* endpoint)
-      : endpoint_(endpoint), connections_(endpoint), planes_(endpoint), queues_(endpoint) {}
+      : endpoint_(endpoint),
+        connections_(endpoint),
+        waits_(endpoint),
+        planes_(endpoint),
+        queues_(endpoint) {}
 
   Question<ConnectionsView> Connections(const ConnectionQuery& wanted);
+  Question<WaitsView> Waits(const ConnectionQuery& wanted);
   Question<std::vector<PlaneView>> Planes();
   Question<PlanePeersView> PlanePeers(const PlanePeerQuery& wanted);
   Question<std::vector<QueueView>> Queues();
@@ -30,6 +36,7 @@ class LcoreLists {
 
   Endpoint* const endpoint_;
   SnapshotPool<ConnectionSnapshot> connections_;
+  SnapshotPool<WaitSnapshot> waits_;
   SnapshotPool<PlaneSnapshot> planes_;
   SnapshotPool<QueueSnapshot> queues_;
 };

@@ -83,6 +83,7 @@ class Management final : public DaemonManagement<EndpointView> {
   Question<ConnectionsView> Connections(const ConnectionQuery& query) override {
     return lists_.Connections(query);
   }
+  Question<WaitsView> Waits(const ConnectionQuery& query) override { return lists_.Waits(query); }
   std::vector<LinkView> Links() override;
   LldpView Lldp() override;
   // Returns the counters of a port's LLDP agent; null: the port has none.

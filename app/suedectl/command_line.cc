@@ -214,11 +214,12 @@ class Parser {
     return UnknownFlag(own);
   }
 
-  // Assigns a word to the first required parameter without a value.
+  // Assigns a word to the first required or positional parameter without a value.
   absl::Status TakeWord(const std::string& word) {
     ++at_;
     for (const Param& param : out_.method->params) {
-      if (!param.required || out_.params.contains(std::string(param.name))) continue;
+      if (!param.required && !param.positional) continue;
+      if (out_.params.contains(std::string(param.name))) continue;
       return Set(param, word);
     }
     if (out_.method->descriptor && out_.descriptor_path.empty()) {

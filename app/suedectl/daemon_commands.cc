@@ -6,6 +6,7 @@
 #include "suedectl/record_command.h"
 #include "suedectl/top.h"
 #include "suedectl/watch_command.h"
+#include "suedectl/why_command.h"
 
 namespace suede::ctl {
 namespace {
@@ -55,6 +56,16 @@ constexpr Param kRecord[] = {
     Param::Text("output", "File that is written. Without it, standard output.", 4096),
 };
 
+constexpr Param kWhy[] = {
+    Param::Integer("peer", "XPU of the peer. Without it, all.", 0, 1023).Positional(),
+    Param::Integer("xpu", "Own XPU. Without it, all.", 0, 1023),
+    Param::Integer("instance", "Own instance number, likewise.", 0, 63),
+    Param::Integer("samples", "Number of samples.", 1, 100'000, "50"),
+    Param::Integer("interval_ms", "Time between them.", 1, 10'000, "20"),
+    Param::Text("with", "Management socket of the peer's endpoint, whose readers are shown, too.",
+                4096),
+};
+
 constexpr DaemonCommand kDaemonCommands[] = {
     {{.name = "path",
       .sentence =
@@ -96,6 +107,13 @@ constexpr DaemonCommand kDaemonCommands[] = {
           "a line each; with -j one object each, and {\"lost\":N} where some are missing"},
      RunWatchEvents,
      /*of_switch=*/true},
+    {{.name = "why",
+      .sentence = "Samples where commands wait, and names the causes with their shares and "
+                  "remedies (docs/why.md).",
+      .params = kWhy,
+      .result_note = "a line for each conclusion and its remedy, then tables; with -j one object: "
+                     "seconds, samples, conclusions, waits, readers, far_readers, queues"},
+     RunWhy},
 };
 
 }  // namespace

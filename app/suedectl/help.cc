@@ -52,6 +52,7 @@ std::string Usage(const Param& param) {
   std::string upper(param.name);
   for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   if (param.required) return upper;
+  if (param.positional) return StrCat("[", upper, "]");
   return param.type == Param::Type::kBoolean ? StrCat("[--", param.name, "]")
                                              : StrCat("[--", param.name, " ", upper, "]");
 }

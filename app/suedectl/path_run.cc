@@ -5,43 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "suedectl/json_members.h"
+
 namespace suede::ctl {
 namespace {
 
-// ---- Reads of members of the daemon's results, which are untrusted input.
-
-const Json* MemberOf(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto member = object.find(name);
-  return member == object.end() ? nullptr : &*member;
-}
-
-std::optional<uint64_t> NumberOf(const Json& object, const char* name) {
-  const Json* const member = MemberOf(object, name);
-  if (member == nullptr || !member->is_number_integer()) return std::nullopt;
-  if (member->is_number_unsigned()) return member->get<uint64_t>();
-  const auto number = member->get<int64_t>();
-  return number < 0 ? std::nullopt : std::optional<uint64_t>(number);
-}
-
-uint64_t NumberOr0(const Json& object, const char* name) {
-  return NumberOf(object, name).value_or(0);
-}
-uint32_t SmallOr0(const Json& object, const char* name) {
-  return static_cast<uint32_t>(NumberOr0(object, name));
-}
 int64_t TimeOf(const Json& object, const char* name) {
   return static_cast<int64_t>(NumberOr0(object, name));
-}
-
-bool IsTrue(const Json& object, const char* name) {
-  const Json* const member = MemberOf(object, name);
-  return member != nullptr && member->is_boolean() && member->get<bool>();
-}
-
-std::string TextOf(const Json& object, const char* name) {
-  const Json* const member = MemberOf(object, name);
-  return member != nullptr && member->is_string() ? member->get<std::string>() : "";
 }
 
 PathMarks MarksOf(const Json& object, const char* name) {
@@ -164,9 +134,9 @@ void TakeDelay(int64_t delay, uint32_t taken, int64_t* min, int64_t* next) {
 }  // namespace
 
 absl::StatusOr<ProbeRun> ParseProbeRun(const Json& result) {
-  ProbeRun run{.state = TextOf(result, "state"),
-               .port = TextOf(result, "port"),
-               .encapsulation = TextOf(result, "encapsulation"),
+  ProbeRun run{.state = StringOf(result, "state"),
+               .port = StringOf(result, "port"),
+               .encapsulation = StringOf(result, "encapsulation"),
                .rate_bps = NumberOf(result, "rate_bps"),
                .sent = MarksOf(result, "sent"),
                .probes = {},

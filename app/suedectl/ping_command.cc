@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "base/text.h"
 #include "suedectl/command_line.h"
+#include "suedectl/json_members.h"
 
 namespace suede::ctl {
 namespace {
@@ -39,12 +40,8 @@ class InterruptGuard {
   struct sigaction before_ {};
 };
 
-// Reads of members of the daemon's responses, which are untrusted input.
-std::string TextOf(const Json& object, const char* name) {
-  const auto member = object.find(name);
-  return member != object.end() && member->is_string() ? member->get<std::string>() : "";
-}
-std::string NumberOf(const Json& object, const char* name) {
+// Returns a number as text; "?": there is none.
+std::string NumberText(const Json& object, const char* name) {
   const auto member = object.find(name);
   return member != object.end() && member->is_number() ? Dump(*member) : "?";
 }
@@ -98,7 +95,7 @@ absl::StatusOr<double> IntervalIn(const ForeignJson& params) {
 
 std::string PingTally::TakePlane(const Json& plane) {
   ++asked_;
-  const std::string state = TextOf(plane, "state");
+  const std::string state = StringOf(plane, "state");
   const auto rtt = plane.find("rtt_us");
   if (rtt == plane.end() || !rtt->is_number()) {
     last_reason_ = ReasonOf(state);
@@ -111,9 +108,9 @@ std::string PingTally::TakePlane(const Json& plane) {
   ++answered_;
   std::string line = StrCat("time=", Fixed(us), " us", RemarkOn(state));
   disagreement_.clear();
-  if (const std::string key = TextOf(plane, "disagrees"); !key.empty()) {
-    disagreement_ =
-        StrCat(key, " is ", TextOf(plane, "own"), " here and ", TextOf(plane, "theirs"), " there");
+  if (const std::string key = StringOf(plane, "disagrees"); !key.empty()) {
+    disagreement_ = StrCat(key, " is ", StringOf(plane, "own"), " here and ",
+                           StringOf(plane, "theirs"), " there");
     StrAppend(&line, ", but does not agree: ", disagreement_);
   }
   return line;
@@ -125,9 +122,9 @@ std::string PingTally::Take(const Json& result, uint64_t sequence) {
   if (planes == result.end() || !planes->is_array()) return lines;
   for (const Json& plane : *planes) {
     if (!plane.is_object()) continue;
-    StrAppend(&lines, "XPU ", NumberOf(result, "peer"), " from ", NumberOf(result, "xpu"), ".",
-              NumberOf(result, "instance"), " plane ", NumberOf(plane, "plane"), " (",
-              TextOf(plane, "port"), "): seq=", sequence, " ", TakePlane(plane), "\n");
+    StrAppend(&lines, "XPU ", NumberText(result, "peer"), " from ", NumberText(result, "xpu"), ".",
+              NumberText(result, "instance"), " plane ", NumberText(plane, "plane"), " (",
+              StringOf(plane, "port"), "): seq=", sequence, " ", TakePlane(plane), "\n");
   }
   return lines;
 }

@@ -18,6 +18,7 @@
 namespace suede {
 
 struct ConnectionSnapshot;
+struct WaitSnapshot;
 struct PathRun;
 struct PlaneSnapshot;
 struct QueueSnapshot;
@@ -81,6 +82,10 @@ struct Drain {};
 // Write connections to `snapshot`; its `done` is the answer.
 struct Connections {
   ConnectionSnapshot* snapshot = nullptr;
+};
+// Write the causes for which commands wait to `snapshot`; its `done` is the answer.
+struct Waits {
+  WaitSnapshot* snapshot = nullptr;
 };
 // Write the clients' queues to `snapshot`; its `done` is the answer.
 struct Queues {
@@ -169,10 +174,10 @@ struct RotateKeys {};
 using LcoreRequest =
     std::variant<request::Attach, request::AttachTarget, request::SetWindow, request::Detach,
                  request::Claim, request::Unclaim, request::ResetQueue, request::Drain,
-                 request::Connections, request::Queues, request::Planes, request::Record,
-                 request::ChangeSettings, request::SetPeerMac, request::LosePeer, request::SetPort,
-                 request::SetInstance, request::SetPlane, request::SetWeight, request::Ping,
-                 request::ProbePath, request::SetSecrets, request::SetPeerSecrets,
+                 request::Connections, request::Waits, request::Queues, request::Planes,
+                 request::Record, request::ChangeSettings, request::SetPeerMac, request::LosePeer,
+                 request::SetPort, request::SetInstance, request::SetPlane, request::SetWeight,
+                 request::Ping, request::ProbePath, request::SetSecrets, request::SetPeerSecrets,
                  request::RotateKeys>;
 // Requests are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);

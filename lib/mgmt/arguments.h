@@ -24,6 +24,7 @@ struct Param {
   int64_t max = 0;
   std::string_view choices{};  // kChoice: "total|port"
   bool required = false;
+  bool positional = false;      // suedectl takes it without its name, as required ones
   std::string_view fallback{};  // the default as text; empty: none
   std::string_view word{};      // kInteger: permitted instead of a number; empty: none
 
@@ -52,6 +53,11 @@ struct Param {
     Param param = *this;
     param.required = true;
     param.fallback = {};
+    return param;
+  }
+  constexpr Param Positional() const {
+    Param param = *this;
+    param.positional = true;
     return param;
   }
   constexpr Param Or(std::string_view instead) const {

@@ -187,6 +187,47 @@ SUEDE_ROW_STRUCT(ConnectionsView, SUEDE_CONNECTIONS_ROW);
   X(bool, more, .Note("there are more than `limit`"))
 SUEDE_ROW_STRUCT(SessionsView, SUEDE_SESSIONS_ROW);
 
+// Causes for which commands wait, in the order of WaitCause (lib/lcore).
+inline constexpr std::string_view kWaitCauseNames =
+    "flight|turn|down|no_link|no_mac|no_association|unreachable|no_plane|moving|pause|link_credit|"
+    "port|not_ready|retransmission|fence|congestion|window|share|credit|frames";
+#define SUEDE_WAIT_ROW(X)                                                                        \
+  X(uint32_t, xpu)                                                                               \
+  X(uint32_t, instance)                                                                          \
+  X(uint32_t, peer, .Note("its XPU"))                                                            \
+  X(uint32_t, vc)                                                                                \
+  X(std::string_view, cause,                                                                     \
+    .OneOf(                                                                                      \
+        "flight|turn|down|no_link|no_mac|no_association|unreachable|no_plane|moving|pause|"      \
+        "link_credit|port|not_ready|retransmission|fence|congestion|window|share|credit|frames") \
+        .Note("why.md explains each"))                                                           \
+  X(std::optional<uint32_t>, plane, .Note("of the cause").OrNull("any"))                         \
+  X(std::optional<int64_t>, since_ns,                                                            \
+    .Named("since_us").Us().Note("since the cause began").OrNull("not known"))                   \
+  X(uint32_t, queued_bytes, .Note("on the wire, of PDUs that have not left"))                    \
+  X(std::optional<int64_t>, queued_ns,                                                           \
+    .Named("queued_us").Us().Note("age of the first of them").OrNull("none waits"))              \
+  X(uint32_t, inflight_pdus, .Note("of all VCs, if PSNs span them"))                             \
+  X(std::optional<int64_t>, inflight_ns,                                                         \
+    .Named("inflight_us").Us().Note("age of the oldest").OrNull("none is in flight"))            \
+  X(std::optional<uint32_t>, credit_lines, .Note("granted and unused").OrNull("not counted"))    \
+  X(uint32_t, tx_pdus, .Note("sent so far, modulo 2^32; of all VCs, if PSNs span them"))
+SUEDE_ROW_STRUCT(WaitView, SUEDE_WAIT_ROW);
+#define SUEDE_READER_ROW(X)                                                             \
+  X(uint32_t, xpu)                                                                      \
+  X(uint32_t, instance)                                                                 \
+  X(uint32_t, vc)                                                                       \
+  X(std::optional<uint64_t>, client, .Note("its id").OrNull("none has claimed the VC")) \
+  X(uint32_t, ring_lines, .Note("of its receive ring"))                                 \
+  X(uint32_t, filled_lines, .Note("received, and not read"))                            \
+  X(uint32_t, unclaimed_pdus, .Note("kept for a client, or for room in its ring"))
+SUEDE_ROW_STRUCT(ReaderView, SUEDE_READER_ROW);
+#define SUEDE_WAITS_ROW(X)            \
+  X(std::vector<WaitView>, waits)     \
+  X(std::vector<ReaderView>, readers) \
+  X(bool, more, .Note("there are more than `limit`"))
+SUEDE_ROW_STRUCT(WaitsView, SUEDE_WAITS_ROW);
+
 #define SUEDE_QUEUE_ROW(X)                                                                     \
   X(uint64_t, client, .Note("its id"))                                                         \
   X(uint32_t, queue, .Note("number"))                                                          \

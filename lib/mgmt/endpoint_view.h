@@ -76,6 +76,8 @@ class EndpointView : public DaemonView {
   virtual std::vector<ClientView> Clients() = 0;
   virtual std::vector<WindowView> Windows() = 0;
   virtual Question<ConnectionsView> Connections(const ConnectionQuery& query) = 0;
+  // Returns why commands wait, and the receive rings; `query.unused` is ignored.
+  virtual Question<WaitsView> Waits(const ConnectionQuery& query) = 0;
   virtual Question<std::vector<QueueView>> Queues() = 0;
   // Returns EAL's file prefix, by which a secondary process finds the ports; empty: none can
   // attach.

@@ -67,6 +67,15 @@ Answer ListConnections(Call& call) {
   return Answer::To(call.endpoint().Connections(query));
 }
 
+constexpr Param kWaitsParams[] = {kXpu, kInstance, kPeer, kListLimit};
+
+Answer ListWaits(Call& call) {
+  const ConnectionQuery query =
+      QueryOf(call.arguments, /*unused=*/false, *Given(call.arguments, "limit"));
+  if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
+  return Answer::To(call.endpoint().Waits(query));
+}
+
 Answer ListSessions(Call& call) {
   const ConnectionQuery query = QueryOf(call.arguments, /*unused=*/true, kMaxConnections);
   if (absl::Status unknown = CheckPeer(call.endpoint(), query.peer); !unknown.ok()) return unknown;
@@ -93,6 +102,10 @@ constexpr Method kConnectionMethods[] = {
      ConnectionsView::kMembers, ListConnections, kConnectionsParams},
     {"sessions.list", "Sessions to peers, where there are several on a plane (sessions.md).",
      SessionsView::kMembers, ListSessions, kSessionsParams},
+    {"waits.list",
+     "Commands that wait or are on the way, by peer and VC, with the cause; and receive rings "
+     "(why.md).",
+     WaitsView::kMembers, ListWaits, kWaitsParams},
 };
 
 // ---- Pings.

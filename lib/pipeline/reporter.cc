@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lcore/port_context.h"
+#include "send/wait_causes.h"
 
 namespace suede {
 namespace {
@@ -314,6 +315,39 @@ void Reporter::Write(PlaneSnapshot& out, Time now) const {
     out.more = out.next < end;
   }
   out.done.store(true, std::memory_order_release);
+}
+
+void Reporter::Write(WaitSnapshot& out, Time now) const {
+  out.count = 0;
+  out.next = out.first;
+  out.more = false;
+  if (out.instance < instances_.size()) {
+    const Instance& instance = *instances_[out.instance];
+    const WaitCauses causes(instance, now);
+    const auto end = static_cast<uint32_t>(instance.params.peers.size()) * kVcCount;
+    const uint32_t stop = std::min(end, out.first + WaitSnapshot::kMaxVisited);
+    for (; out.next < stop && out.count < WaitSnapshot::kMaxRows; ++out.next) {
+      const PeerIndex peer = Scheduler::PeerOf(out.next);
+      const uint16_t xpuid = instance.params.peers[peer].xpuid;
+      if (out.peer_xpuid != WaitSnapshot::kAnyPeer && xpuid != out.peer_xpuid) continue;
+      const std::optional<WaitRow> row = causes.RowOf(peer, Scheduler::VcOf(out.next));
+      if (row) out.rows[out.count++] = *row;
+    }
+    out.more = out.next < end;
+    for (Vc vc = 0; vc < kVcCount; ++vc) out.readers[vc] = ReaderOf(instance, vc);
+  }
+  out.done.store(true, std::memory_order_release);
+}
+
+ReaderRow Reporter::ReaderOf(const Instance& instance, Vc vc) const {
+  ReaderRow row{.unclaimed_pdus = instance.rx.unclaimed_count[vc]};
+  const uint32_t client = clients_.claimant(instance.number, vc);
+  if (client == ClientTable::kNone) return row;
+  RxRingWriter& ring = clients_.ring(client, vc);
+  row.client = clients_.client(client).client;
+  row.ring_lines = ring.line_count();
+  row.filled_lines = ring.line_count() - ring.FreeLines();
+  return row;
 }
 
 void Reporter::Write(QueueSnapshot& out, Time /*now*/) const {

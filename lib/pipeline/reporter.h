@@ -14,7 +14,7 @@
 
 #include "client/client_table.h"
 #include "lcore/instance.h"
-#include "lcore/snapshot.h"
+#include "lcore/wait_snapshot.h"
 
 namespace suede {
 
@@ -55,6 +55,7 @@ class Reporter {
   // last step.
   void Write(ConnectionSnapshot& out, Time now) const;
   void Write(PlaneSnapshot& out, Time now) const;
+  void Write(WaitSnapshot& out, Time now) const;
   void Write(QueueSnapshot& out, Time now) const;
 
  private:
@@ -79,6 +80,7 @@ class Reporter {
     DestinationMap unreachable_map;
   };
 
+  ReaderRow ReaderOf(const Instance& instance, Vc vc) const;
   Counted CountConnections();
   void MeasureLoad(QueueSlot& slot, Time now);
   void ShowLoad(QueueSlot& slot, Time now);

@@ -108,6 +108,26 @@ class FakeEndpoint : public EndpointWithChanges {
     }
     return sets;
   }
+  Question<WaitsView> Waits(const ConnectionQuery& query) override {
+    return [query] {
+      return WaitsView{
+          .waits = {{.xpu = 3,
+                     .instance = 1,
+                     .peer = query.peer.value_or(4),
+                     .vc = 2,
+                     .cause = "credit",
+                     .plane = 1,
+                     .since_ns = 2500,
+                     .queued_bytes = 300,
+                     .queued_ns = 4000,
+                     .inflight_pdus = 3,
+                     .inflight_ns = 1000,
+                     .credit_lines = 0,
+                     .tx_pdus = 9}},
+          .readers = {{.xpu = 3, .instance = 1, .vc = 2, .client = 7, .ring_lines = 64}},
+          .more = false};
+    };
+  }
   Question<ConnectionsView> Connections(const ConnectionQuery& query) override {
     return [query, asked = 0]() mutable -> std::optional<ConnectionsView> {
       if (++asked < 3) return std::nullopt;

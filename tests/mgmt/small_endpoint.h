@@ -32,6 +32,10 @@ class SmallEndpoint : public EndpointWithChanges {
                           : std::nullopt;
     };
   }
+  Question<WaitsView> Waits(const ConnectionQuery&) override {
+    return
+        [] { return WaitsView{.waits = {{.xpu = 1, .cause = "credit"}}, .readers = {{.xpu = 1}}}; };
+  }
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
   absl::StatusOr<CaptureView> StopCapture(std::string_view, bool) override { return CaptureView(); }
   std::vector<CaptureView> ListCaptures() override { return {}; }

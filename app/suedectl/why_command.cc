@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suedectl/why_command.h"
+
+#include <chrono>
+#include <thread>
+
+#include "suedectl/command_line.h"
+#include "suedectl/why.h"
+
+namespace suede::ctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t kMaxRows = 1000;
+
+absl::Status AddSample(Daemon& daemon, const ForeignJson& wanted, WhySamples* samples) {
+  const absl::StatusOr<Json> waits = daemon.Call("waits.list", wanted);
+  if (!waits.ok()) return waits.status();
+  const absl::StatusOr<Json> queues = daemon.Call("queues.list", ForeignJson::object());
+  if (!queues.ok()) return queues.status();
+  if (samples->Add(*waits, *queues)) return absl::OkStatus();
+  return absl::UnavailableError("the daemon's message has no waits");
+}
+
+}  // namespace
+
+absl::Status RunWhy(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
+                    FILE*) {
+  ForeignJson wanted{{"limit", kMaxRows}};
+  for (const char* name : {"peer", "xpu", "instance"}) {
+    if (params.contains(name)) wanted[name] = params[name];
+  }
+  std::optional<Daemon> far;
+  if (params.contains("with")) {
+    absl::StatusOr<Daemon> other = Daemon::Connect({params["with"].get<std::string>()}, 10,
+                                                   "start it, or name another by --with");
+    if (!other.ok()) return other.status();
+    far = *std::move(other);
+  }
+  const auto value = [&](const char* name, uint32_t otherwise) {
+    return params.contains(name) ? params[name].get<uint32_t>() : otherwise;
+  };
+  const uint32_t count = value("samples", 50);
+  const auto interval = std::chrono::milliseconds(value("interval_ms", 20));
+  WhySamples own;
+  WhySamples of_far;
+  const Clock::time_point begun = Clock::now();
+  for (uint32_t i = 0; i < count; ++i) {
+    std::this_thread::sleep_until(begun + i * interval);
+    if (absl::Status s = AddSample(daemon, wanted, &own); !s.ok()) return s;
+    if (!far) continue;
+    if (absl::Status s = AddSample(*far, {{"limit", kMaxRows}}, &of_far); !s.ok()) return s;
+  }
+  const Json why =
+      WhyJson({.own = own,
+               .far = far ? &of_far : nullptr,
+               .peer = params.contains("peer") ? std::optional(params["peer"].get<uint32_t>())
+                                               : std::nullopt,
+               .seconds = std::chrono::duration<double>(Clock::now() - begun).count()});
+  const std::string text = flags.json ? Dump(why) + "\n" : WhyText(why, flags.columns());
+  std::fputs(text.c_str(), out);
+  return std::fflush(out) == 0 ? absl::OkStatus() : absl::AbortedError("cannot write the output");
+}
+
+}  // namespace suede::ctl
