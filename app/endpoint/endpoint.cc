@@ -199,7 +199,7 @@ void Endpoint::Tick() {
   watch_->Tick();
   if (devices_ != nullptr) devices_->Check();
   const auto now_s = static_cast<int64_t>(std::time(nullptr));
-  const std::optional<uint32_t> secrets = seal_keys_->Tick(*built_, config_.partition, now_s);
+  const std::optional<uint32_t> secrets = seal_keys_->Tick(*built_, config_, now_s);
   if (secrets) events_.Raise(EventKind::kSecretsChanged, {{EventField::kCount, *secrets}});
   if (seal_agreements_ != nullptr) {
     seal_agreements_->Tick(*built_, config_.partition, clock_->Now());

@@ -116,6 +116,7 @@ std::vector<InstanceView> Management::Instances() {
     for (const InstancePort& at : instance.ports) {
       all.push_back({.xpu = instance.xpu,
                      .instance = instance.instance,
+                     .partition = PartitionOf(config, instance),
                      .lcore = config.lcores[instance.lcore].cpu,
                      .port = config.ports[at.port].name,
                      .address = FormatAddress(config.ports[at.port].encapsulation, at.address)});

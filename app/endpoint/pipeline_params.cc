@@ -151,6 +151,8 @@ SealParams SealParamsOf(const SealingConfig& config, InstanceConfig::Sealing sea
 
 InstanceParams InstanceParamsOf(const Config& config, const InstanceConfig& instance) {
   InstanceParams params{SettingsOf(config)};
+  params.partition = static_cast<uint16_t>(PartitionOf(config, instance));
+  params.has_own_partition = instance.partition.has_value();
   params.xpuid = static_cast<uint16_t>(instance.xpu);
   params.instance = static_cast<uint8_t>(instance.instance);
   for (const InstancePort& at : instance.ports) {

@@ -35,8 +35,8 @@ absl::Status ReserveMemory(const Config& config) {
   };
   for (uint32_t l = 0; l < config.lcores.size() && has_all; ++l) {
     const uint32_t instances = SealingOn(config, l);
-    if (instances != 0) take(sizeof(SecretsUpdate));
     for (uint32_t i = 0; i < instances && has_all; ++i) {
+      take(sizeof(SecretsUpdate));
       take(sizeof(SealOwn));
       for (size_t peer = 0; peer < config.peers.size() && has_all; ++peer) take(sizeof(SealedPeer));
     }
@@ -69,20 +69,26 @@ absl::Status SealKeys::OpenLibraries(const Config& config) {
                   static_cast<uint32_t>(std::min<uint64_t>(wanted, kMaxKeys)));
     if (!chosen.ok()) return chosen.status();
     if (!chosen->passed_over.empty()) warnings_.push_back(chosen->passed_over);
-    libraries_[l] = {.crypto = std::move(chosen->crypto),
-                     .update = std::unique_ptr<SecretsUpdate>(new SecretsUpdate)};
-    libraries_[l].update->done = true;
+    libraries_[l] = std::move(chosen->crypto);
     if (kdf_ != nullptr) continue;
     absl::StatusOr<std::unique_ptr<Crypto>> kdf = OpenOpensslCrypto();
     if (!kdf.ok()) return kdf.status();
     kdf_ = *std::move(kdf);
+  }
+  for (uint32_t i = 0; i < config.instances.size(); ++i) {
+    if (config.instances[i].sealing == InstanceConfig::Sealing::kOff) continue;
+    own_.push_back({.instance = i,
+                    .lcore = config.instances[i].lcore,
+                    .update = std::unique_ptr<SecretsUpdate>(new SecretsUpdate),
+                    .posted = {}});
+    own_.back().update->done = true;
   }
   return absl::OkStatus();
 }
 
 std::vector<Crypto*> SealKeys::libraries() const {
   std::vector<Crypto*> libraries;
-  for (const Library& library : libraries_) libraries.push_back(library.crypto.get());
+  for (const auto& library : libraries_) libraries.push_back(library.get());
   return libraries;
 }
 
@@ -95,7 +101,7 @@ absl::StatusOr<uint32_t> SealKeys::Reload() {
   absl::StatusOr<FileSecrets> read = ReadSecrets(config_.secrets);
   if (!read.ok()) return read.status();
   secrets_ = *std::move(read);
-  is_new_ = true;
+  change_s_ = 0;
   return static_cast<uint32_t>(secrets_.size());
 }
 
@@ -112,40 +118,53 @@ SealSecrets SealKeys::Extracted(uint32_t partition, int64_t now_s) {
   return extracted;
 }
 
-std::optional<uint32_t> SealKeys::Tick(const EndpointPipelines& pipelines, uint32_t partition,
+std::optional<uint32_t> SealKeys::Tick(const EndpointPipelines& pipelines, const Config& config,
                                        int64_t now_s) {
   if (kdf_ == nullptr || config_.secrets.empty()) return std::nullopt;
-  if (!is_new_ && partition == partition_ && now_s < change_s_) return std::nullopt;
-  for (uint32_t l = 0; l < libraries_.size(); ++l) {
-    // Retried later if a former change is pending.
-    if (libraries_[l].crypto != nullptr && !libraries_[l].update->done) return std::nullopt;
+  if (now_s >= change_s_) {
+    for (Own& own : own_) own.posted.reset();
+    change_s_ = NextSecretChange(secrets_, now_s);
   }
-  SealSecrets secrets = Extracted(partition, now_s);
-  const uint32_t count = secrets.count;
-  bool all = true;
-  for (uint32_t l = 0; l < libraries_.size(); ++l) {
-    if (libraries_[l].crypto == nullptr) continue;
-    SecretsUpdate* const update = libraries_[l].update.get();
-    update->secrets = secrets;
-    update->done = false;
-    if (pipelines.pipeline(l).mailbox().requests.Push(request::SetSecrets{.update = update})) {
-      continue;
+  std::optional<uint32_t> count;
+  SealSecrets secrets;
+  std::optional<uint32_t> extracted;  // partition of `secrets`
+  for (Own& own : own_) {
+    const uint32_t partition = PartitionOf(config, config.instances[own.instance]);
+    if (own.posted == partition) continue;
+    if (extracted != partition) {
+      secrets.Clear();
+      secrets = Extracted(partition, now_s);
+      extracted = partition;
     }
-    update->done = true;
-    all = false;
+    if (Post(pipelines, secrets, &own)) count = std::max(count.value_or(0), secrets.count);
   }
   secrets.Clear();
-  if (!all) return std::nullopt;
-  is_new_ = false;
-  partition_ = partition;
-  change_s_ = NextSecretChange(secrets_, now_s);
   return count;
+}
+
+// Posts the secrets to an instance. Returns false if that has to be retried: a former change is
+// under way, or the mailbox is full.
+bool SealKeys::Post(const EndpointPipelines& pipelines, const SealSecrets& secrets,
+                    Own* own) const {
+  if (!own->update->done) return false;
+  own->update->secrets = secrets;
+  own->update->done = false;
+  if (!pipelines.pipeline(own->lcore)
+           .mailbox()
+           .requests.Push(request::SetSecrets{.update = own->update.get(),
+                                              .only = pipelines.number_of(own->instance)})) {
+    own->update->secrets.Clear();
+    own->update->done = true;
+    return false;
+  }
+  own->posted = secrets.partition;
+  return true;
 }
 
 bool SealKeys::Rotate(const EndpointPipelines& pipelines) const {
   bool all = true;
   for (uint32_t l = 0; l < libraries_.size(); ++l) {
-    if (libraries_[l].crypto == nullptr) continue;
+    if (libraries_[l] == nullptr) continue;
     all &= pipelines.pipeline(l).mailbox().requests.Push(request::RotateKeys{});
   }
   return all;

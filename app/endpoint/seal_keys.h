@@ -31,31 +31,35 @@ class SealKeys {
 
   // Reads the file again; returns its number of secrets. On an error nothing changes.
   absl::StatusOr<uint32_t> Reload();
-  // Posts the partition's secrets that are valid at `now_s` (UTC, since 1970) to the lcores, if
-  // they have changed. Then returns their number, else nullopt. To be called periodically.
-  std::optional<uint32_t> Tick(const EndpointPipelines& pipelines, uint32_t partition,
+  // Posts the secrets of the instances' partitions that are valid at `now_s` (UTC, since 1970) to
+  // the lcores, if they have changed. Then returns their number, else nullopt. To be called
+  // periodically. `config`: as of Open, but for its partition.
+  std::optional<uint32_t> Tick(const EndpointPipelines& pipelines, const Config& config,
                                int64_t now_s);
   // Begins another epoch for every peer. Returns false if an lcore's mailbox is full.
   bool Rotate(const EndpointPipelines& pipelines) const;
 
  private:
-  struct Library {
-    std::unique_ptr<Crypto> crypto;
+  // A sealing instance.
+  struct Own {
+    uint32_t instance = 0;  // index into Config::instances
+    uint32_t lcore = 0;     // index into Config::lcores
     std::unique_ptr<SecretsUpdate> update;
+    std::optional<uint32_t> posted;  // partition of its secrets; nullopt: to be posted
   };
 
   explicit SealKeys(const Config& config) : config_(config.sealing) {}
   absl::Status OpenLibraries(const Config& config);
   SealSecrets Extracted(uint32_t partition, int64_t now_s);
+  bool Post(const EndpointPipelines& pipelines, const SealSecrets& secrets, Own* own) const;
 
   const SealingConfig config_;
-  std::vector<Library> libraries_;  // in the order of Config::lcores
+  std::vector<std::unique_ptr<Crypto>> libraries_;  // in the order of Config::lcores
+  std::vector<Own> own_;
   std::unique_ptr<Crypto> kdf_;     // of the control thread
   std::vector<std::string> warnings_;
   FileSecrets secrets_;
-  bool is_new_ = false;     // read, but not yet posted to the lcores
-  uint32_t partition_ = 0;  // partition of the lcores' secrets
-  int64_t change_s_ = 0;    // when the valid secrets change next
+  int64_t change_s_ = 0;  // when the valid secrets change next; 0: they were read again
 };
 
 }  // namespace suede

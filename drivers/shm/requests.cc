@@ -160,15 +160,20 @@ bool ShmServer::IsOurs(InstanceKey instance) const {
          config_.instances.end();
 }
 
-absl::Status ShmServer::Forbid(const Client& client, uint16_t xpuid, uint32_t vc_mask) {
+absl::Status ShmServer::Forbid(const Client& client, InstanceKey key, uint32_t vc_mask) {
+  ClientRule missing{.uid = client.uid,
+                     .first_xpu = key.xpuid,
+                     .last_xpu = key.xpuid,
+                     .vc_mask = vc_mask == 0 ? kAllVcs : vc_mask};
+  if (std::ranges::count(config_.instances, key.xpuid, &InstanceKey::xpuid) > 1) {
+    missing.instance = key.instance;
+  }
+  const bool is_named = missing.instance != ClientRule::kEveryInstance;
+  const std::string instance = is_named ? absl::StrCat(".", key.instance) : "";
   const std::string vcs = vc_mask == 0 ? "" : absl::StrCat(" on VCs ", VcsOfMask(vc_mask));
-  const ClientRule missing{.uid = client.uid,
-                           .first_xpu = xpuid,
-                           .last_xpu = xpuid,
-                           .vc_mask = vc_mask == 0 ? kAllVcs : vc_mask};
   const std::string reason =
-      absl::StrCat("no rule lets uid ", client.uid, " be XPU ", xpuid, vcs, "; add \"",
-                   missing.text(), "\" to clients.rules");
+      absl::StrCat("no rule lets uid ", client.uid, " be XPU ", key.xpuid, instance, vcs,
+                   "; add \"", missing.text(), "\" to clients.rules");
   handler_->OnRefused(client.pid, client.uid, reason);
   return absl::PermissionDeniedError(reason);
 }
@@ -185,8 +190,8 @@ absl::Status ShmServer::PrepareOpen(Client& client, const protocol::Open& reques
       return absl::NotFoundError(absl::StrCat("queue ", q, ": no instance ", key.instance,
                                               " of XPU ", key.xpuid, " here"));
     }
-    const uint32_t vc_mask = PermittedVcs(config_.rules, client.uid, key.xpuid);
-    if (vc_mask == 0) return Forbid(client, key.xpuid, 0);
+    const uint32_t vc_mask = PermittedVcs(config_.rules, client.uid, key.xpuid, key.instance);
+    if (vc_mask == 0) return Forbid(client, key, 0);
     open.queues.push_back(key);
     open.vc_masks.push_back(static_cast<uint8_t>(vc_mask));
   }
@@ -232,14 +237,15 @@ absl::Status ShmServer::CheckClaim(const Client& client, const ClaimRequest& cla
                                             claim.instance.xpuid, " here"));
   }
   const uint32_t forbidden = claim.vc_mask & ~permitted;
-  return forbidden == 0 ? absl::OkStatus() : Forbid(client, claim.instance.xpuid, forbidden);
+  return forbidden == 0 ? absl::OkStatus() : Forbid(client, claim.instance, forbidden);
 }
 
 void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool is_claim) {
   const ClaimRequest claim{.instance = {request.instance.xpuid, request.instance.instance},
                            .vc_mask = request.vc_mask};
-  const uint32_t permitted =
-      is_claim ? PermittedVcs(config_.rules, client.uid, claim.instance.xpuid) : kAllVcs;
+  const uint32_t permitted = is_claim ? PermittedVcs(config_.rules, client.uid,
+                                                     claim.instance.xpuid, claim.instance.instance)
+                                      : kAllVcs;
   absl::Status status = CheckClaim(client, claim, permitted);
   if (status.ok()) {
     status = is_claim ? handler_->OnClaim(client.id, claim) : handler_->OnUnclaim(client.id, claim);
@@ -250,7 +256,8 @@ void ShmServer::HandleClaim(Client& client, const protocol::Claim& request, bool
 // Serves a target: its requests need the permissions of a claim, its responses those of a queue.
 void ShmServer::HandleServe(Client& client, const protocol::Claim& request) {
   const uint16_t xpuid = request.instance.xpuid;
-  const uint32_t permitted = PermittedVcs(config_.rules, client.uid, xpuid);
+  const uint32_t permitted =
+      PermittedVcs(config_.rules, client.uid, xpuid, request.instance.instance);
   const ServeRequest serve{.instance = {xpuid, request.instance.instance},
                            .vc_mask = request.vc_mask,
                            .send_vcs = permitted};

@@ -145,7 +145,7 @@ class ShmServer {
   absl::Status PrepareOpen(Client& client, const protocol::Open& request);
   bool IsOurs(InstanceKey instance) const;
   // Returns the error that no rule permits the client to be the XPU on those VCs; 0: any.
-  absl::Status Forbid(const Client& client, uint16_t xpuid, uint32_t vc_mask);
+  absl::Status Forbid(const Client& client, InstanceKey key, uint32_t vc_mask);
   // Checks a claim of VCs, of which the client is permitted some.
   absl::Status CheckClaim(const Client& client, const ClaimRequest& claim, uint32_t permitted);
 

@@ -91,6 +91,7 @@ struct InstanceConfig {
   Ordering ordering = Ordering::kStrict;
   CongestionControl congestion = CongestionControl::kFixed;
   Sealing sealing = Sealing::kOff;
+  std::optional<uint32_t> partition;  // nullopt: Config::partition
   std::vector<InstancePort> ports;  // its planes: 1, 2 or 4, on different ports
   friend bool operator==(const InstanceConfig&, const InstanceConfig&) = default;
 };
@@ -250,6 +251,11 @@ const PeerPort* FindPeerPort(const PeerConfig& peer, uint32_t port, uint32_t ins
 // Returns the address of `peer` in that entry, for own instances with the number `instance`.
 NetAddress PeerAddress(const Config& config, const PeerConfig& peer, const PeerPort& at,
                        uint32_t instance);
+
+// Returns the partition of an own instance.
+inline uint32_t PartitionOf(const Config& config, const InstanceConfig& instance) {
+  return instance.partition.value_or(config.partition);
+}
 
 // Returns the plane whose address the neighbour of the port assigns; null: none.
 InstancePort* AssignedPlane(Config& config, uint32_t port);

@@ -39,8 +39,14 @@ absl::Status CheckSealingTls(const ConfigDraft& draft) {
 absl::Status CheckSealing(const ConfigDraft& draft) {
   if (absl::Status status = CheckSealingTls(draft); !status.ok()) return status;
   for (size_t i = 0; i < draft.config.instances.size(); ++i) {
-    const bool is_off = draft.config.instances[i].sealing == InstanceConfig::Sealing::kOff;
-    if (is_off || !draft.config.sealing.secrets.empty()) continue;
+    const InstanceConfig& instance = draft.config.instances[i];
+    if (instance.sealing == InstanceConfig::Sealing::kOff) continue;
+    if (instance.partition && draft.config.sealing.tls.enabled()) {
+      return draft.Error(StrCat(Entry("instances", draft.instance_entries[i]), ".partition"),
+                         "sealing.tls agrees on secrets of the endpoint's partition alone; use "
+                         "sealing.secrets, or a daemon for each tenant");
+    }
+    if (!draft.config.sealing.secrets.empty()) continue;
     if (draft.config.sealing.tls.enabled()) continue;
     return draft.Error(StrCat(Entry("instances", i), ".sealing"),
                        "there are no secrets to seal with; name their file in sealing.secrets, or "

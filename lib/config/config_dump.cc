@@ -48,7 +48,8 @@ void AppendInstances(const Config& config, std::string& out) {
                               .lcore = config.lcores[instance.lcore].cpu,
                               .ordering = instance.ordering,
                               .congestion = instance.congestion,
-                              .sealing = instance.sealing},
+                              .sealing = instance.sealing,
+                              .partition = instance.partition},
                 ports, out);
   }
 }

@@ -27,9 +27,10 @@ constexpr ConfigField<RootEntry> kRoot[] = {
                           "Name of the endpoint, of its runtime files in /run/suede/NAME and of "
                           "its EAL file prefix suede_NAME.",
                           kRequired),
-    Key<&RootEntry::partition>("partition", "", Between(0, kMaxPartition),
-                               "Partition of all own instances. PDUs of another are dropped.",
-                               kAtOnce),
+    Key<&RootEntry::partition>(
+        "partition", "", Between(0, kMaxPartition),
+        "Partition of own instances without one of their own. PDUs of another are dropped.",
+        kAtOnce),
 };
 
 constexpr ConfigField<EalConfig> kEal[] = {
@@ -205,6 +206,10 @@ constexpr ConfigField<InstanceEntry> kInstance[] = {
         "sealing", "", {},
         "Encryption and authentication of PDUs (sealing.md): required sends and accepts nothing "
         "else; preferred is plain with peers that do not seal."),
+    Key<&InstanceEntry::partition>(
+        "partition", "", Between(0, kMaxPartition),
+        "Partition of these instances alone: a tenant of its own (security.md, \"Tenants\").",
+        {.shown_default = "partition"}),
 };
 
 // Keys of addresses that instances and peers share.

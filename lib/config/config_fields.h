@@ -65,6 +65,7 @@ struct InstanceEntry {
   Ordering ordering = Ordering::kStrict;
   CongestionControl congestion = CongestionControl::kFixed;
   InstanceConfig::Sealing sealing = InstanceConfig::Sealing::kOff;
+  std::optional<uint32_t> partition;
 };
 struct InstancePortEntry {
   std::string port;

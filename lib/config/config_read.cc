@@ -120,6 +120,7 @@ class SectionReader {
     instance.ordering = entry.ordering;
     instance.congestion = entry.congestion;
     instance.sealing = entry.sealing;
+    instance.partition = entry.partition;
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
       instance.xpu = id;
       instance.ports.clear();

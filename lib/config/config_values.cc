@@ -27,7 +27,8 @@ string_view KindName(ConfigNode::Kind kind) {
 }
 
 constexpr string_view kRuleForm =
-    "UID:XPU, UID:FIRST-LAST or either with :VC,VC, as in [\"1000:3\", \"1001:4-7:0,1\"]";
+    "UID:XPU, UID:FIRST-LAST, either with .INSTANCE and with :VC,VC, as in [\"1000:3\", "
+    "\"1001:4-7:0,1\", \"1002:3.1\"]";
 
 // The texts and the bound of a list.
 struct ListForm {

@@ -102,11 +102,13 @@ bool Instance::IsOutOfService() const {
 void Instance::Take(const Settings& settings) {
   const PsnScope scope = params.transport.psn_scope;
   const Ordering ordering = params.paths.ordering;
+  const uint16_t partition = params.has_own_partition ? params.partition : settings.partition;
   static_cast<Settings&>(params) = settings;
+  params.partition = partition;
   params.transport.psn_scope = scope;
   params.paths.ordering = ordering;
   peers.widest_window = std::max(peers.widest_window, settings.transport.window_pdus);
-  if (sealing.on()) sealing.own->partition = settings.partition;
+  if (sealing.on()) sealing.own->partition = partition;
   tx.largest_pack_bytes = std::max(tx.largest_pack_bytes, settings.pack_limit_bytes);
   SetHello();
 }

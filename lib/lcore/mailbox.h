@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <variant>
 
@@ -158,6 +159,7 @@ struct ProbePath {
 // Seal with these secrets from now on; `update` stays until its `done`.
 struct SetSecrets {
   SecretsUpdate* update = nullptr;
+  std::optional<uint32_t> only{};  // number of an instance; nullopt: all
 };
 // Seal only PDUs to `peer` with these secrets, which are newer than the partition's; `update` stays
 // until its `done`.

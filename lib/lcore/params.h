@@ -82,6 +82,7 @@ inline constexpr uint32_t kMaxPromisedPdus = 256;
 struct InstanceParams : Settings {
   uint16_t xpuid = 0;
   uint8_t instance = 0;
+  bool has_own_partition = false;   // changed settings leave it as it is
   std::vector<PlaneParams> planes;  // 1, 2 or 4, on different ports
   uint32_t sessions = 1;            // of each {peer, plane}, 1 to kMaxSessions: a power of two
   uint32_t receive_lines = 0;       // of the clients' receive rings; 0: not known

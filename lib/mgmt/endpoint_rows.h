@@ -16,6 +16,7 @@ namespace suede {
 #define SUEDE_INSTANCE_ROW(X)          \
   X(uint32_t, xpu)                     \
   X(uint32_t, instance)                \
+  X(uint32_t, partition)               \
   X(uint32_t, lcore, .Note("its CPU")) \
   X(std::string, port)                 \
   X(std::string, address, .Note("as the configuration writes it"))

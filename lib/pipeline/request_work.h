@@ -63,7 +63,7 @@ class RequestWork {
   void Do(const request::SetWeight& request);
   void Do(const request::Ping& request) { parts_.pings.Send(request); }
   void Do(const request::ProbePath& request) { parts_.path_prober.Begin(request); }
-  void Do(const request::SetSecrets& request) { parts_.seals.Take(*request.update); }
+  void Do(const request::SetSecrets& request) { parts_.seals.Take(*request.update, request.only); }
   void Do(const request::SetPeerSecrets& request) {
     parts_.seals.Take(InstanceOf(request.instance), request.peer, *request.update);
   }

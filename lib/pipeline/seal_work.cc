@@ -74,8 +74,9 @@ void SealWork::Flush() {
 }
 
 // Instances get the secrets at once, peers one after the other.
-void SealWork::Take(SecretsUpdate& update) {
+void SealWork::Take(SecretsUpdate& update, std::optional<uint32_t> only) {
   for (const auto& instance : lcore_.instances) {
+    if (only.value_or(instance->number) != instance->number) continue;
     if (instance->sealing.on()) instance->sealing.own->secrets = update.secrets;
   }
   update.secrets.Clear();

@@ -6,6 +6,7 @@
 #define SUEDE_PIPELINE_SEAL_WORK_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "base/coordinates.h"
 #include "lcore/lcore.h"
@@ -24,7 +25,7 @@ class SealWork {
   // Called after the poll iteration's last frame is staged.
   void Flush();
 
-  void Take(SecretsUpdate& update);
+  void Take(SecretsUpdate& update, std::optional<uint32_t> only);
   // Takes secrets agreed with one peer.
   void Take(Instance& instance, PeerIndex peer, SecretsUpdate& update);
   void Rotate();

@@ -31,6 +31,15 @@ TEST(ClientRulesTest, NameUsersXpusAndVcs) {
   EXPECT_EQ(PermittedVcs(rules, 0, 1023), 0x1u);
 }
 
+TEST(ClientRulesTest, NameInstances) {
+  const auto rules = Parse({"1000:3.1", "1000:4-5.0:2", "1001:3"});
+  EXPECT_EQ(PermittedVcs(rules, 1000, 3, 1), 0xfu);
+  EXPECT_EQ(PermittedVcs(rules, 1000, 3, 0), 0u);
+  EXPECT_EQ(PermittedVcs(rules, 1000, 5, 0), 0x4u);
+  EXPECT_EQ(PermittedVcs(rules, 1000, 5, 1), 0u);
+  EXPECT_EQ(PermittedVcs(rules, 1001, 3, 63), 0xfu);
+}
+
 TEST(ClientRulesTest, WithoutAnyEveryUserMay) { EXPECT_EQ(PermittedVcs({}, 1000, 3), 0xfu); }
 
 TEST(ClientRulesTest, AMaskNamesTheVcsThereAre) {
@@ -40,10 +49,34 @@ TEST(ClientRulesTest, AMaskNamesTheVcsThereAre) {
 }
 
 TEST(ClientRulesTest, AnythingElseIsNone) {
-  for (const char* const wrong :
-       {"", "1000", "1000:", ":3", "1000:1024", "1000:3:", "1000:3:4", "1000:3:0,", "1000:3:0:1",
-        "a:3", "1000:b", "-1:3", "4294967295:3", "1000:3;1001:4", "1000:3:0-1", "*:3", "1000:*",
-        "1000:4-3", "1000:-3", "1000:3-", "1000:1-2-3", " 1000:3", "1000:3 ", "1000: 3"}) {
+  for (const char* const wrong : {"",
+                                  "1000",
+                                  "1000:",
+                                  ":3",
+                                  "1000:1024",
+                                  "1000:3:",
+                                  "1000:3:4",
+                                  "1000:3:0,",
+                                  "1000:3:0:1",
+                                  "a:3",
+                                  "1000:b",
+                                  "-1:3",
+                                  "4294967295:3",
+                                  "1000:3;1001:4",
+                                  "1000:3:0-1",
+                                  "1000:3.",
+                                  "1000:3.64",
+                                  "1000:3.1.2",
+                                  "1000:3.1-2",
+                                  "*:3",
+                                  "1000:*",
+                                  "1000:4-3",
+                                  "1000:-3",
+                                  "1000:3-",
+                                  "1000:1-2-3",
+                                  " 1000:3",
+                                  "1000:3 ",
+                                  "1000: 3"}) {
     EXPECT_FALSE(ParseClientRule(wrong).has_value()) << wrong;
   }
 }

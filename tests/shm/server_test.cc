@@ -484,16 +484,17 @@ TEST(ServerRules, AUserIsTheXpusOfItsRulesAlone) {
   EXPECT_EQ(ReplyTo(client, ClaimOf(2, 6)).status, protocol::Status::kOk);
   reply = ReplyTo(client, ClaimOf(2, 15));
   EXPECT_EQ(reply.status, protocol::Status::kNotPermitted);
-  EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 2 on VCs 0,3; add \"", uid,
-                                     ":2:0,3\" to clients.rules"));
+  EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 2.0 on VCs 0,3; add \"",
+                                     uid, ":2.0:0,3\" to clients.rules"))
+      << "XPU 2 has several instances";
   EXPECT_EQ(ReplyTo(client, ClaimOf(1, 1)).status, protocol::Status::kNotPermitted);
   // To have requests executed takes the same rights.
   protocol::Claim serve = ClaimOf(2, 7);
   serve.head.type = protocol::Type::kServe;
   reply = ReplyTo(client, serve);
   EXPECT_EQ(reply.status, protocol::Status::kNotPermitted);
-  EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 2 on VCs 0; add \"", uid,
-                                     ":2:0\" to clients.rules"));
+  EXPECT_EQ(reply.text, absl::StrCat("no rule lets uid ", uid, " be XPU 2.0 on VCs 0; add \"", uid,
+                                     ":2.0:0\" to clients.rules"));
 
   // Rules that change concern requests from then on.
   daemon.Ask<int>([&](ShmServer& server) {
