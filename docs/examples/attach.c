@@ -215,7 +215,8 @@ static void check(struct xpu* xpu, const struct command* command) {
   ++xpu->received;
 }
 
-/* Takes a command of each VC, and gives the places of those that it took back in some cycles only. */
+/* Takes a command of each VC, and gives the places of those that it took back in some cycles only.
+ */
 static int receive_some(struct xpu* xpu, struct bridge* bridge) {
   for (uint8_t vc = 0; vc < VCS; ++vc) {
     struct command command;

@@ -74,7 +74,7 @@ def change(daemon, *words):
 
 def legal_value(registers, name, before):
     """Writes a value that the register did not have, and returns the outcome."""
-    for value in (before - 1, before + 1, before // 2, before * 2, 1, 0):
+    for value in (before - 1, before + 1, before // 2, before * 2, 1, 0, 2):
         if value == before or not 0 <= value < 2**32:
             continue
         code = registers.write(name, value)
@@ -132,6 +132,29 @@ def test_what_registers_say(pair):
             assert registers.read(f"instance_counter.0.{name}") == counters["counters"][name]
     with Registers(right) as registers:
         assert registers.read("instance.0.xpu") == 1
+
+
+def test_settings_of_ports_and_planes(pair):
+    """They are the settings that ports.list and planes.list show, with the same refusals."""
+    _, left, _ = pair
+    with Registers(left) as registers:
+        def shown():
+            plane, = registers.call("planes.list")["planes"]
+            port, = registers.call("ports.list")["ports"]
+            return port["admin"], plane["admin"], plane["weight"]
+        weight = registers.read("plane.0.weight")
+        assert registers.write("port.0.admin", 1) == 0
+        assert registers.write("plane.0.admin", 2) == 0
+        assert registers.write("plane.0.weight", 7) == 0
+        assert shown() == ("down", "down", 7)
+        for name, value in (("plane.0.admin", 0), ("plane.0.weight", weight), ("port.0.admin", 0)):
+            assert registers.write(name, value) == 0
+        assert shown() == ("up", "up", weight)
+        for name, value, says in (("plane.0.admin", 1, "has no other plane"), ("plane.0.admin", 3, "use at most 2"),
+                                  ("plane.0.weight", 0, "use 1 to 65535"), ("port.0.admin", 2, "use at most 1")):
+            error = registers.error("reg.write", register=name, value=value)
+            assert error["code"] == INVALID and says in error["message"], error
+        assert shown() == ("up", "up", weight)
 
 
 def test_accesses_that_there_are_not(pair):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints suede/registers.h, for the build.
+#include "registers/register_text.h"
+
 #include <cctype>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -20,6 +20,8 @@ std::string Upper(std::string_view text) {
   }
   return upper;
 }
+
+}  // namespace
 
 std::string RegistersAsHeader() {
   const RegisterMap& map = RegisterMap::Get();
@@ -59,10 +61,4 @@ std::string RegistersAsHeader() {
   return out + "\n#endif /* SUEDE_REGISTERS_H_ */\n";
 }
 
-}  // namespace
 }  // namespace suede
-
-int main() {
-  std::fputs(suede::RegistersAsHeader().c_str(), stdout);
-  return 0;
-}
