@@ -37,6 +37,11 @@ class EndpointRegisters final : public RegisterBackend {
   absl::StatusOr<uint64_t> Written(const RegisterRequest& request) const;
   // Whether a change is in progress, of the configuration or of an lcore's ports and planes.
   bool changing();
+  // Returns the registers, with all events up to now.
+  const RegisterFile& Current() {
+    Update();
+    return file_;
+  }
   // Whether event.summary is 1 and clients may read it.
   bool Interrupts();
 

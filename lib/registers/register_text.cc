@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "registers/register_events.h"
 #include "registers/register_map.h"
+#include "registers/register_page.h"
 
 namespace suede {
 namespace {
@@ -43,6 +44,12 @@ std::string RegistersAsHeader() {
     StrAppend(&out, "#define SUEDE_EVENT_", Upper(RegisterEventRows()[bit].name), " (1u << ", bit,
               ") /* ", RegisterEventRows()[bit].sentence, " */\n");
   }
+  absl::StrAppendFormat(
+      &out,
+      "\n/* Pages of registers: docs/registers.md, \"Pages\". */\n"
+      "#define SUEDE_REGISTER_PAGE_BYTES 0x%xu\n#define SUEDE_REGISTER_PAGE_DOORBELL 0x%xu\n"
+      "#define SUEDE_REGISTER_PAGE_MAGIC 0x%xu\n",
+      RegisterPage::kBytes, RegisterPage::kDoorbell, RegisterPage::kMagic);
   for (const RegisterBlock& block : map.blocks()) {
     StrAppend(&out, "\n/* ", block.name, ": ", block.sentence, " */\n");
     for (const RegisterRow& row : block.rows) {

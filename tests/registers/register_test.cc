@@ -2,11 +2,15 @@
 // Registers without an endpoint: the map holds together, and every access behaves as its row says.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "config/config_change.h"
 #include "registers/register_file.h"
+#include "registers/register_page.h"
 #include "stats/counters.h"
 #include "suede/registers.h"
 
@@ -323,6 +327,83 @@ TEST_F(RegisterTest, SettingsOfPortsAndPlanesAreTheBackends) {
   EXPECT_EQ(Write(Find("plane.1.weight"), uint64_t{1} << 32).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(backend.facts, expected);
+}
+
+// ---- Pages.
+
+class RegisterPageTest : public RegisterTest {
+ protected:
+  using Word = RegisterPage::Word;
+  std::byte* memory() { return reinterpret_cast<std::byte*>(words.data()); }
+  template <class T>
+  T At(uint64_t offset) {
+    T value;
+    std::memcpy(&value, memory() + offset, sizeof value);
+    return value;
+  }
+  template <class T>
+  void Put(Word word, T value) {
+    std::memcpy(memory() + RegisterPage::kDoorbell + word, &value, sizeof value);
+  }
+  // Rings the doorbell, and returns the access that the page takes from it.
+  std::optional<RegisterPage::Access> Ring(uint32_t address, uint32_t operation, uint64_t value) {
+    Put(Word::kAddress, address);
+    Put(Word::kWidth, uint32_t{32});
+    Put(Word::kOperation, operation);
+    Put(Word::kValue, value);
+    Put(Word::kRequest, ++request);
+    return page.Take();
+  }
+  std::vector<uint64_t> words = std::vector<uint64_t>(RegisterPage::kBytes / 8);
+  RegisterPage page{memory()};
+  uint32_t request = 0;
+};
+
+TEST_F(RegisterPageTest, HasEachRegisterAtItsAddress) {
+  uint32_t end = 0;
+  for (const RegisterRef& ref : All()) {
+    page.Store(ref, file.Read(ref));
+    end = std::max(end, ref.address() + ref.row->width_bits / 8);
+  }
+  EXPECT_LE(end, RegisterPage::kDoorbell);
+  for (const RegisterRef& ref : All()) {
+    const uint64_t value =
+        ref.row->width_bits == 64 ? At<uint64_t>(ref.address()) : At<uint32_t>(ref.address());
+    EXPECT_EQ(value, file.Read(ref)) << ref.name();
+  }
+  EXPECT_EQ(At<uint32_t>(SUEDE_REGISTER_PAGE_DOORBELL), SUEDE_REGISTER_PAGE_MAGIC);
+  page.SetRefreshes(uint64_t{1} << 40);
+  EXPECT_EQ(At<uint64_t>(RegisterPage::kDoorbell + Word::kRefreshes), uint64_t{1} << 40);
+  EXPECT_EQ(
+      RegisterMap::Get().blocks().back().base + RegisterMap::Get().blocks().back().stride * 4096,
+      0x640000u);  // the largest map ends in front of the doorbell, too
+}
+
+TEST_F(RegisterPageTest, TakesEachRequestOnce) {
+  EXPECT_FALSE(page.Take());
+  const auto access = Ring(0x304, 1, 77);
+  ASSERT_TRUE(access);
+  EXPECT_EQ(access->address, 0x304u);
+  EXPECT_EQ(access->width_bits, 32u);
+  EXPECT_TRUE(access->is_write);
+  EXPECT_EQ(access->value, 77u);
+  EXPECT_FALSE(page.Take());
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 0u);  // not yet
+  page.Answer(-EACCES, 0);
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 1u);
+  EXPECT_EQ(At<int32_t>(RegisterPage::kDoorbell + Word::kStatus), -EACCES);
+  ASSERT_TRUE(Ring(0x304, 0, 0));
+  page.Answer(0, 512);
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 2u);
+  EXPECT_EQ(At<int32_t>(RegisterPage::kDoorbell + Word::kStatus), 0);
+  EXPECT_EQ(At<uint64_t>(RegisterPage::kDoorbell + Word::kResult), 512u);
+}
+
+TEST_F(RegisterPageTest, RefusesAnUnknownOperation) {
+  EXPECT_FALSE(Ring(0x304, 2, 0));
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 1u);
+  EXPECT_EQ(At<int32_t>(RegisterPage::kDoorbell + Word::kStatus), -EINVAL);
+  EXPECT_TRUE(Ring(0x304, 1, 0));
 }
 
 // ---- Wrong accesses.
