@@ -251,6 +251,14 @@ def test_a_stream_from_its_beginning(shark):
     assert shark.numbers(frames, "suede.socket.stream == 2") == [12, 13]
 
 
+def test_a_repeated_end(shark):
+    frames = pdus((HOST, TARGET, data(0)), (HOST, TARGET, socket(END, 0x9001, 3, 1)),
+                  (HOST, TARGET, socket(END, 0x9001, 3, 1)), (TARGET, HOST, socket(CLOSED, 0x5001, 0, 0x9001)))
+    packets = shark.dissect(frames, "-2")
+    assert column(packets, "socket.answer_in") == [[], [4], [4], []]
+    assert packets[3].text("suede.socket.time") == "0.000020000"
+
+
 def test_streams_whose_beginning_was_not_captured(shark):
     """DATA and CREDIT have one tag each: those of one id between the same ends belong together."""
     frames = pdus((HOST, TARGET, data(100)), (TARGET, HOST, socket(CREDIT, 0x5001, 5000, 300)),

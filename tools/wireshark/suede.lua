@@ -1471,8 +1471,9 @@ local function on_data(stream, command, pinfo)
   return part
 end
 
--- The exchange that a command begins: the newest CONNECT, and END.
+-- The exchange that a command begins: the newest CONNECT, and the first END.
 local function begin_exchange(stream, kind, pinfo)
+  if kind == END and stream[kind] then return stream[kind] end
   stream[kind] = { frame = pinfo.number, time = pinfo.rel_ts }
   return stream[kind]
 end
