@@ -106,6 +106,9 @@ absl::StatusOr<std::unique_ptr<Management>> Management::Create(Endpoint* endpoin
         m->Adopt(now, changes);
       });
   clients->SetRegisters(&management->registers_);
+  auto pages = RegisterPages::Create(endpoint->config().clients, &management->registers_, logger);
+  if (!pages.ok()) return pages.status();
+  management->pages_ = *std::move(pages);
   return management;
 }
 

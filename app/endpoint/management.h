@@ -16,6 +16,7 @@
 #include "endpoint/path_runs.h"
 #include "endpoint/peer_ping.h"
 #include "endpoint/recorder.h"
+#include "endpoint/register_pages.h"
 #include "endpoint/registers.h"
 #include "mgmt/endpoint_view.h"
 
@@ -43,6 +44,7 @@ class Management final : public DaemonManagement<EndpointView> {
   void Poll() {
     changer_.Poll();
     recorder_.Poll();
+    pages_->Poll();
     server().Poll();
   }
   // Readable when a sample of a recording is due; -1: nothing is recorded.
@@ -135,6 +137,7 @@ class Management final : public DaemonManagement<EndpointView> {
   const PacketService* packets_ = nullptr;
   ConfigChanger changer_;
   EndpointRegisters registers_;
+  std::unique_ptr<RegisterPages> pages_;
   // These must outlive the server's questions.
   LcoreLists lists_;
   Recorder recorder_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "endpoint/registers.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "config/config_values.h"
 #include "daemon/version.h"
+#include "lcore/params.h"
 
 namespace suede {
 namespace {
@@ -63,6 +65,22 @@ void Note(const Event& event, const Config& config, RegisterEvents& bits) {
       if (std::get<std::string>(value.value) == config.ports[p].name) bits.RaiseLink(p);
     }
   }
+}
+
+// Returns the numbers of an instance's peers with which it may seal, and with which it does.
+std::pair<uint64_t, uint64_t> SealsOf(const Endpoint& endpoint, uint32_t i) {
+  const Instance& instance = endpoint.instance_pipeline(i).instance(endpoint.number_of(i));
+  const auto& cells = instance.sealing.cells;
+  const auto sealed =
+      std::count_if(cells.begin(), cells.end(), [](const auto& cell) { return cell.Get().sealed; });
+  return {cells.size(), static_cast<uint64_t>(sealed)};
+}
+
+// Returns a refusal of a setting as one of a register. No restart mends it.
+absl::Status Refusal(const absl::Status& status) {
+  if (absl::IsFailedPrecondition(status)) return absl::InvalidArgumentError(status.message());
+  if (absl::IsResourceExhausted(status)) return absl::UnavailableError(status.message());
+  return status;
 }
 
 }  // namespace
@@ -154,7 +172,7 @@ Question<absl::StatusOr<RegisterValueView>> EndpointRegisters::Write(std::string
   if (!begun.ok()) return [begun]() -> Result { return begun; };
   return [this, ref = *ref]() -> Result {
     changer_->Poll();
-    if (changer_->busy()) return std::nullopt;
+    if (changing()) return std::nullopt;
     return ToView(ref, file_.Read(ref));
   };
 }
@@ -176,6 +194,40 @@ std::optional<absl::StatusOr<uint64_t>> EndpointRegisters::Access(const Register
     if (changing()) return std::nullopt;
   }
   return file_.Read(*ref);
+}
+
+bool EndpointRegisters::changing() {
+  std::erase_if(setting_, [](const AdminQuestion& is_done) { return is_done(); });
+  return changer_->busy() || !setting_.empty();
+}
+
+absl::Status EndpointRegisters::Set(RegisterFact fact, uint32_t index, uint32_t value) {
+  Administration& administration = endpoint_->administration();
+  if (fact == RegisterFact::kPortAdmin) {
+    absl::StatusOr<AdminQuestion> asked =
+        administration.SetPort(config().ports[index].name, value == 0);
+    if (!asked.ok()) return Refusal(asked.status());
+    setting_.push_back(*std::move(asked));
+    return absl::OkStatus();
+  }
+  const PlaneRef ref = PlaneAt(config(), index);
+  const InstanceConfig& instance = config().instances[ref.instance];
+  const PlaneName name{.xpu = instance.xpu, .instance = instance.instance, .plane = ref.plane};
+  if (fact == RegisterFact::kPlaneAdmin) {
+    absl::StatusOr<AdminQuestion> asked =
+        administration.SetPlane(name, static_cast<PlaneSetting>(value));
+    if (!asked.ok()) return Refusal(asked.status());
+    setting_.push_back(*std::move(asked));
+    return absl::OkStatus();
+  }
+  if (value == 0 || value > kMaxPlaneWeight) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("weight ", value, " is out of range; use 1 to ", kMaxPlaneWeight));
+  }
+  auto change = administration.SetWeight(name, std::nullopt, value);
+  if (!change.ok()) return Refusal(change.status());
+  setting_.push_back(std::move(change->done));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> EndpointRegisters::Written(const RegisterRequest& request) const {
@@ -211,6 +263,14 @@ uint64_t EndpointRegisters::Fact(RegisterFact fact, uint32_t index) const {
       return port().pool_frames();
     case RegisterFact::kPortPoolFree:
       return port().FreeFrames();
+    case RegisterFact::kPortAdmin:
+      return endpoint_->administration().port_up(index) ? 0 : 1;
+    case RegisterFact::kPortPaused:
+      return static_cast<uint64_t>(endpoint_->PausedFlows(index));
+    case RegisterFact::kInstanceSealPeers:
+      return SealsOf(*endpoint_, index).first;
+    case RegisterFact::kInstanceSealed:
+      return SealsOf(*endpoint_, index).second;
     case RegisterFact::kPlaneAdmin:
       return static_cast<uint64_t>(plane().admin);
     case RegisterFact::kPlaneUp:

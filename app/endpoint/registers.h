@@ -35,7 +35,13 @@ class EndpointRegisters final : public RegisterBackend {
   std::optional<absl::StatusOr<uint64_t>> Access(const RegisterRequest& request);
   // Returns the result of a write for which Access returned nullopt, once the change is complete.
   absl::StatusOr<uint64_t> Written(const RegisterRequest& request) const;
-  bool changing() const { return changer_->busy(); }
+  // Whether a change is in progress, of the configuration or of an lcore's ports and planes.
+  bool changing();
+  // Returns the registers, with all events up to now.
+  const RegisterFile& Current() {
+    Update();
+    return file_;
+  }
   // Whether event.summary is 1 and clients may read it.
   bool Interrupts();
 
@@ -43,6 +49,8 @@ class EndpointRegisters final : public RegisterBackend {
   const Config& config() const override { return endpoint_->config(); }
   uint64_t Fact(RegisterFact fact, uint32_t index) const override;
   uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const override;
+  const LinkCounters* Link(uint32_t port) const override { return endpoint_->link_counters(port); }
+  absl::Status Set(RegisterFact fact, uint32_t index, uint32_t value) override;
 
  private:
   // Sets the event bits not set by the endpoint's events: of counters that have changed since the
@@ -56,7 +64,8 @@ class EndpointRegisters final : public RegisterBackend {
   const std::function<size_t()> clients_;
   // Shared with the observer registered at the endpoint's events, which outlive this.
   const std::shared_ptr<RegisterEvents> events_ = std::make_shared<RegisterEvents>();
-  uint64_t no_frame_ = 0;  // counter value at the last Update
+  std::vector<AdminQuestion> setting_;  // of facts that lcores have not taken up yet
+  uint64_t no_frame_ = 0;               // counter value at the last Update
   uint64_t completions_lost_ = 0;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RegisterFile file_;

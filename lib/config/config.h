@@ -200,6 +200,7 @@ struct ClientsConfig {
   uint32_t unclaimed_pdus = 64;     // per {instance, VC} without a client
   enum class Registers : uint8_t { kOff, kRead, kWrite };
   Registers registers = Registers::kRead;  // register access of clients
+  uint32_t register_pages = 0;             // files of registers
   std::vector<ClientRule> rules;           // empty: every user may act as every XPU
   uint32_t window_mb = 1024;               // of a client's windows that lcores serve
   uint32_t windows_total_mb = 16384;       // of all clients' windows that lcores serve

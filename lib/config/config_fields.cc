@@ -315,6 +315,10 @@ constexpr ConfigField<ClientsConfig> kClients[] = {
                                    "Access of clients to registers through the library; a write "
                                    "concerns the whole endpoint.",
                                    kAtOnce),
+    Key<&ClientsConfig::register_pages>(
+        "register_pages", "", Between(0, 16),
+        "Files with the registers beside clients.socket, one for each emulator that maps registers "
+        "(registers.md); clients.registers holds for them, too."),
     Key<&ClientsConfig::rules>(
         "rules", "", {},
         "Users that may be XPUs, the XPUs, and their VCs (without VCs: all): they may have queues "

@@ -151,10 +151,29 @@ uint64_t RegisterFile::Read(const RegisterRef& ref) const {
       return ConfigNumber(backend_.config(), ref.key()).value_or(0);
     case RegisterRow::Source::kCounter:
       return backend_.CounterOf(ref.block->index, ref.index, ref.row->counter);
+    case RegisterRow::Source::kLinkGauge:
+    case RegisterRow::Source::kLinkCredit:
+    case RegisterRow::Source::kLinkCounter:
+      return ReadLink(ref);
     case RegisterRow::Source::kFact:
       break;
   }
   return ReadFact(ref);
+}
+
+uint64_t RegisterFile::ReadLink(const RegisterRef& ref) const {
+  const LinkCounters* const link = backend_.Link(ref.index);
+  const uint32_t counter = ref.row->counter;
+  if (link == nullptr) return 0;
+  if (ref.row->source == RegisterRow::Source::kLinkGauge) {
+    return link->Get(static_cast<LinkGauge>(counter));
+  }
+  if (ref.row->source == RegisterRow::Source::kLinkCounter) {
+    return link->Get(static_cast<LinkCounter>(counter));
+  }
+  const ShownCredit credit = link->credit(counter / 4);
+  const uint32_t values[] = {credit.limit, credit.free, credit.granted, credit.held};
+  return values[counter % 4];
 }
 
 uint64_t RegisterFile::ReadFact(const RegisterRef& ref) const {
@@ -198,6 +217,10 @@ uint64_t RegisterFile::ReadFact(const RegisterRef& ref) const {
       return static_cast<uint64_t>(config.instances[ref.index].ordering);
     case RegisterFact::kInstancePlanes:
       return config.instances[ref.index].ports.size();
+    case RegisterFact::kInstanceCongestion:
+      return static_cast<uint64_t>(config.instances[ref.index].congestion);
+    case RegisterFact::kInstanceSealing:
+      return static_cast<uint64_t>(config.instances[ref.index].sealing);
     case RegisterFact::kPlaneInstance:
     case RegisterFact::kPlaneNumber:
     case RegisterFact::kPlanePort:
@@ -210,23 +233,35 @@ uint64_t RegisterFile::ReadFact(const RegisterRef& ref) const {
   return backend_.Fact(ref.row->fact, ref.index);
 }
 
-void RegisterFile::WriteFact(RegisterFact fact, uint32_t value) {
+absl::Status RegisterFile::WriteFact(const RegisterRef& ref, uint32_t value) {
+  const RegisterFact fact = ref.row->fact;
+  const std::vector<std::string>& values = ref.row->values;
+  const bool has_bits = fact == RegisterFact::kEventStatus || fact == RegisterFact::kEventMask;
+  if (has_bits && (value & ~kRegisterEventBits) != 0) {
+    return absl::InvalidArgumentError(
+        StrCat(ref.name(), " has no such bits; use up to ", Hex(kRegisterEventBits)));
+  }
+  if (!values.empty() && value >= values.size()) {
+    return absl::InvalidArgumentError(
+        StrCat(value, " is no value of ", ref.name(), "; use at most ", values.size() - 1));
+  }
   switch (fact) {
     case RegisterFact::kEventStatus:
       events_.Clear(value);
-      break;
+      return absl::OkStatus();
     case RegisterFact::kEventMask:
       events_.SetMask(value);
-      break;
+      return absl::OkStatus();
     case RegisterFact::kEventLink:
       events_.ClearLink(value);
-      break;
+      return absl::OkStatus();
     case RegisterFact::kEventLinkMask:
       events_.SetLinkMask(value);
-      break;
+      return absl::OkStatus();
     default:
-      break;  // all others are read-only
+      break;
   }
+  return backend_.Set(fact, ref.index, value);
 }
 
 absl::StatusOr<std::optional<ConfigOverride>> RegisterFile::Write(const RegisterRef& ref,
@@ -240,13 +275,9 @@ absl::StatusOr<std::optional<ConfigOverride>> RegisterFile::Write(const Register
         StrCat(value, " does not fit ", ref.name(), ", which has ", row.width_bits, " bits"));
   }
   if (row.source == RegisterRow::Source::kFact) {
-    const bool has_bits =
-        row.fact == RegisterFact::kEventStatus || row.fact == RegisterFact::kEventMask;
-    if (has_bits && (value & ~uint64_t{kRegisterEventBits}) != 0) {
-      return absl::InvalidArgumentError(
-          StrCat(ref.name(), " has no such bits; use up to ", Hex(kRegisterEventBits)));
+    if (absl::Status status = WriteFact(ref, static_cast<uint32_t>(value)); !status.ok()) {
+      return status;
     }
-    WriteFact(row.fact, static_cast<uint32_t>(value));
     return std::nullopt;
   }
   const std::string key = ref.key();

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "registers/register_events.h"
 #include "registers/register_map.h"
+#include "stats/link_counters.h"
 
 namespace suede {
 
@@ -34,12 +35,16 @@ class RegisterBackend {
   // Returns a counter: the sum of all (kNone), or of an instance or an lcore. `counter`: a row of
   // lib/stats/counters.h.
   virtual uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const = 0;
+  // Returns the counters of a port's end of a link; null: the port sends no link frames.
+  virtual const LinkCounters* Link(uint32_t port) const = 0;
+  // Begins to set a fact that is no event's. INVALID_ARGUMENT: it cannot have this value.
+  virtual absl::Status Set(RegisterFact fact, uint32_t index, uint32_t value) = 0;
 };
 
 class RegisterFile {
  public:
   // Both arguments must outlive the RegisterFile.
-  RegisterFile(const RegisterBackend* backend, RegisterEvents* events)
+  RegisterFile(RegisterBackend* backend, RegisterEvents* events)
       : backend_(*backend), events_(*events) {}
 
   // Finds a register by name, or by address with 0x. Errors: NOT_FOUND; INVALID_ARGUMENT for an
@@ -55,15 +60,17 @@ class RegisterFile {
   uint64_t Read(const RegisterRef& ref) const;
 
   // Writes a register. If the result is an override, the caller must apply it as a change of the
-  // configuration; otherwise the write is complete. PERMISSION_DENIED: read-only.
+  // configuration; otherwise the write is complete, or begun where the backend sets the fact.
+  // PERMISSION_DENIED: read-only.
   absl::StatusOr<std::optional<ConfigOverride>> Write(const RegisterRef& ref, uint64_t value);
 
  private:
   absl::Status CheckExists(const RegisterRef& ref) const;
   uint64_t ReadFact(const RegisterRef& ref) const;
-  void WriteFact(RegisterFact fact, uint32_t value);
+  uint64_t ReadLink(const RegisterRef& ref) const;
+  absl::Status WriteFact(const RegisterRef& ref, uint32_t value);
 
-  const RegisterBackend& backend_;
+  RegisterBackend& backend_;
   RegisterEvents& events_;
 };
 

@@ -47,6 +47,8 @@ enum class RegisterFact : uint8_t {
   kPortMac,
   kPortPoolFrames,
   kPortPoolFree,
+  kPortAdmin,
+  kPortPaused,
   kInstanceXpu,
   kInstanceNumber,
   kInstanceLcore,
@@ -55,6 +57,10 @@ enum class RegisterFact : uint8_t {
   kInstanceAddressHigh,
   kInstanceOrdering,
   kInstancePlanes,
+  kInstanceCongestion,
+  kInstanceSealing,
+  kInstanceSealPeers,
+  kInstanceSealed,
   kPlaneInstance,
   kPlaneNumber,
   kPlanePort,
@@ -66,17 +72,21 @@ enum class RegisterFact : uint8_t {
 };
 
 struct RegisterRow {
-  enum class Source : uint8_t { kFact, kConfig, kCounter };
+  // kLinkGauge to kLinkCounter: of lib/stats/link_counters.h, and 0 of a port without link frames.
+  enum class Source : uint8_t { kFact, kConfig, kCounter, kLinkGauge, kLinkCredit, kLinkCounter };
   std::string name;  // within its block
   uint32_t offset = 0;
   uint32_t width_bits = 32;
   RegisterAccess access = RegisterAccess::kReadOnly;
   Source source = Source::kFact;
   RegisterFact fact{};               // kFact
-  uint32_t counter = 0;              // kCounter: row of lib/stats/counters.h
+  // kCounter: row of lib/stats/counters.h. kLinkGauge, kLinkCounter: the gauge or counter;
+  // kLinkCredit: 4 times the link VC, plus the value's place in LinkCreditCounts.
+  uint32_t counter = 0;
   std::string key{};                 // kConfig: path of the key, with # in place of the index
   Effect effect = Effect::kRestart;  // kConfig
   std::string reset{};               // value after a start with defaults; empty: none
+  std::vector<std::string> values{};  // names of the values from 0 on; empty: it is a number
   std::string unit{};
   std::string sentence{};
 };

@@ -152,6 +152,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"clients.socket_mode", "0600"},
       {"clients.max_clients", "3"},
       {"clients.max_queues", "2"},
+      {"clients.register_pages", "2"},
       {"clients.ring_lines", "8192"},
       {"clients.receive_lines", "8192"},
       {"clients.credit_lines", "99"},

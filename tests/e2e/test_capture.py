@@ -7,6 +7,7 @@ import fcntl
 import json
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
@@ -14,6 +15,10 @@ import e2e
 import links
 import switched
 
+sys.path.append(str(e2e.ROOT / "tests/wireshark"))
+import tshark  # noqa: E402
+
+STREAMS = 2 + 2 * 2  # one each way of socket_c, and of each of two rounds of socket_cpp
 PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
 WANTED = 512  # of 2 MiB
 
@@ -136,6 +141,36 @@ def test_dropped_frames_of_a_switch():
         assert list(comments) == ["rx_drop_unknown_destination_total"], comments
         assert 0 < stopped["written"] == sum(comments.values())
         assert stopped["written"] <= ports[0]["counters"]["rx_drop_unknown_destination_total"]
+
+
+def test_services_in_a_capture():
+    """The dissector pairs all requests of memory operations, and follows the streams of sockets, of real programs."""
+    with e2e.memif_pair() as (directory, left, right):
+        file = directory / "services.pcapng"
+        e2e.suedectl(left, "capture", "start", "p0", file)
+        for name, peers in (("memory_c", ((1, 100, 30), (0, 100, 30))), ("socket_c", ((1, 2, 80), (0, 2, 80))),
+                            ("socket_cpp", (("0,1", 2, 80), ("0,1", 2, 80)))):
+            program = e2e.BUILD / "docs/examples" / name
+            with e2e.Process(directory, f"{name}-a", [program, left.socket, *peers[0]]) as a, \
+                    e2e.Process(directory, f"{name}-b", [program, right.socket, *peers[1]]) as b:
+                a.expect(0, e2e.START_S)
+                b.expect(0, e2e.START_S)
+        assert json.loads(e2e.suedectl(left, "-j", "capture", "stop", "p0"))["dropped"] == 0
+        columns = [f"suede.{name}" for name in (
+            "mem.operation", "mem.response_in", "mem.response", "mem.request_in", "socket.kind", "socket.stream",
+            "socket.offset", "socket.answer_in", "malformed", "mem.malformed", "socket.malformed")]
+        out = tshark.Shark(directory).tshark(file, "-2", "-T", "fields", *(w for c in columns for w in ("-e", c)))
+        kinds, streams = collections.Counter(), set()
+        for line in out.splitlines():
+            (requests, response_in, responses, request_in, commands, stream, offset, answer_in,
+             *malformed) = ([n for n in text.split(",") if n] for text in line.split("\t"))
+            assert malformed == [[], [], []], line
+            assert len(response_in) == len(requests) and len(request_in) >= len(responses), line
+            assert len(offset) == commands.count("8") and len(answer_in) >= commands.count("9"), line
+            kinds.update(commands, requests=len(requests), responses=len(responses))
+            streams.update(map(int, stream))
+        assert kinds["requests"] >= 4 and kinds["responses"] >= 2 and kinds["8"] > 500 and kinds["9"] >= 6, kinds
+        assert streams == set(range(STREAMS)), streams
 
 
 def test_dumpcap(directory, as_root):

@@ -63,7 +63,8 @@ def test_everything_is_there(prefix):
     wanted |= {"lib/python3/dist-packages/suede/_declarations.py"}
     wanted |= {"lib/systemd/system/suede@.service", "lib/systemd/system/run-suede-hugepages.mount",
                "lib/sysusers.d/suede.conf", "lib/tmpfiles.d/suede.conf", "share/doc/suede/README.md",
-               "share/suede/grafana/suede.json", "share/suede/prometheus/suede-alerts.yml"}
+               "share/suede/grafana/suede.json", "share/suede/prometheus/suede-alerts.yml", "share/suede/registers/suede.svd",
+               "share/suede/registers/suede.rdl"}
     assert wanted <= present, wanted - present
     # Nothing of the build is installed by mistake.
     assert not [name for name in present if name.endswith((".a", ".cc", "suede-manual"))]

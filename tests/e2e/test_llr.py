@@ -41,6 +41,18 @@ def wait_for_sessions(*sockets):
                                for link in links_of(socket)), e2e.START_S, "sessions of all links")
 
 
+def check_registers(daemon):
+    """The registers of the links have the values of links.list."""
+    for port, link in enumerate(links_of(daemon.management)):
+        def read(name):
+            return e2e.managed(daemon, "reg", "read", name)["registers"][0]["value"]
+        assert read(f"link.{port}.link_session_up") == 1
+        assert read(f"link.{port}.llr_tx_state") == 2
+        assert read(f"port.{port}.llr") == 1
+        for name in ("llr_tx_frames_total", "llr_tx_replayed_total", "link_sessions_total"):
+            assert read(f"link_counter.{port}.{name}") == link["counters"][name], name
+
+
 def test_loss_on_the_cables_is_repaired_by_the_links():
     with switched.fabric(2, switch=lossy, endpoint=retry) as (directory, switch, daemon):
         wait_for_sessions(switch.management, daemon.management)
@@ -52,6 +64,7 @@ def test_loss_on_the_cables_is_repaired_by_the_links():
         assert total(ends, "llr_tx_replayed_total") > 0, ends
         assert total(ends, "link_failures_total") == 0, ends
         assert total(ends, "llr_tx_given_up_total") == 0, ends
+        check_registers(daemon)
         # Links have sent again the PDUs that the cables lost.
         assert daemon.counters()["rx_drop_ahead_total"] == 0, daemon.counters()
         assert daemon.terminate() == 0, daemon.report()

@@ -4,7 +4,12 @@ configurations that are checked, loaded and saved, and traffic that goes on mean
 
 import errno
 import json
+import mmap
+import os
+import pathlib
+import random
 import re
+import struct
 import subprocess
 import threading
 import time
@@ -74,7 +79,7 @@ def change(daemon, *words):
 
 def legal_value(registers, name, before):
     """Writes a value that the register did not have, and returns the outcome."""
-    for value in (before - 1, before + 1, before // 2, before * 2, 1, 0):
+    for value in (before - 1, before + 1, before // 2, before * 2, 1, 0, 2):
         if value == before or not 0 <= value < 2**32:
             continue
         code = registers.write(name, value)
@@ -134,6 +139,29 @@ def test_what_registers_say(pair):
         assert registers.read("instance.0.xpu") == 1
 
 
+def test_settings_of_ports_and_planes(pair):
+    """They are the settings that ports.list and planes.list show, with the same refusals."""
+    _, left, _ = pair
+    with Registers(left) as registers:
+        def shown():
+            plane, = registers.call("planes.list")["planes"]
+            port, = registers.call("ports.list")["ports"]
+            return port["admin"], plane["admin"], plane["weight"]
+        weight = registers.read("plane.0.weight")
+        assert registers.write("port.0.admin", 1) == 0
+        assert registers.write("plane.0.admin", 2) == 0
+        assert registers.write("plane.0.weight", 7) == 0
+        assert shown() == ("down", "down", 7)
+        for name, value in (("plane.0.admin", 0), ("plane.0.weight", weight), ("port.0.admin", 0)):
+            assert registers.write(name, value) == 0
+        assert shown() == ("up", "up", weight)
+        for name, value, says in (("plane.0.admin", 1, "has no other plane"), ("plane.0.admin", 3, "use at most 2"),
+                                  ("plane.0.weight", 0, "use 1 to 65535"), ("port.0.admin", 2, "use at most 1")):
+            error = registers.error("reg.write", register=name, value=value)
+            assert error["code"] == INVALID and says in error["message"], error
+        assert shown() == ("up", "up", weight)
+
+
 def test_accesses_that_there_are_not(pair):
     _, left, _ = pair
     for words, says in ((("read", "transport.nothing"), "there is no register transport.nothing"),
@@ -190,6 +218,126 @@ def test_client_library(pair):
         assert client.read_register(*window) == -errno.EACCES
         assert registers.write("clients.registers", 1) == 0
         assert client.read_register(*window) == 512
+
+
+class Page:
+    """A page of registers, as an emulator maps it (docs/registers.md, "Pages")."""
+    DOORBELL, BYTES = 0x7ff000, 8 << 20
+
+    def __init__(self, daemon, number):
+        self.path = pathlib.Path(f"{daemon.socket}.registers{number}")
+        with open(self.path, "r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), self.BYTES)
+
+    def get(self, offset, form="<I"):
+        return struct.unpack_from(form, self.memory, offset)[0]
+
+    def put(self, word, value, form="<I"):
+        struct.pack_into(form, self.memory, self.DOORBELL + word, value)
+
+    def refreshed(self):
+        """Waits until all registers have been written after this call."""
+        seen = self.get(self.DOORBELL + 8, "<Q")
+        e2e.wait_until(lambda: self.get(self.DOORBELL + 8, "<Q") >= seen + 2, e2e.TRAFFIC_S, "a refresh")
+
+    def access(self, address, operation, value=0, bits=32):
+        """0, or a negative errno value; and the register's value."""
+        number = self.get(self.DOORBELL + 0x28) + 1
+        for word, content in ((0x10, address), (0x14, bits), (0x18, operation)):
+            self.put(word, content)
+        self.put(0x20, value, "<Q")
+        self.put(0x1c, number)
+        e2e.wait_until(lambda: self.get(self.DOORBELL + 0x28) == number, e2e.TRAFFIC_S, "an answer")
+        return self.get(self.DOORBELL + 0x2c, "<i"), self.get(self.DOORBELL + 0x30, "<Q")
+
+    def write(self, address, value):
+        """Again where another change is under way."""
+        while (result := self.access(address, 1, value))[0] == -errno.EBUSY:
+            pass
+        return result
+
+
+@pytest.fixture(scope="module")
+def paged():
+    with e2e.work_directory() as directory:
+        config = e2e.endpoint_config(directory, "left", e2e.memif_device(directory, "server"))
+        config["clients"] |= {"register_pages": 3, "registers": "write"}
+        with e2e.Daemon(directory, config) as daemon:
+            yield daemon
+            assert daemon.terminate() == 0, daemon.report()
+            assert not list(directory.glob("*.registers*"))
+
+
+def test_pages_have_all_registers(paged):
+    page = Page(paged, 0)
+    assert page.path.stat().st_mode & 0o777 == 0o660
+    assert page.get(page.DOORBELL) == 0x52455347 and page.get(page.DOORBELL + 4) == 1
+    page.refreshed()
+    with Registers(paged) as registers:
+        compared = 0
+        for row in registers.call("reg.list")["registers"]:
+            for index in range(row["count"]):
+                name = row["name"].replace(".N.", f".{index}.")
+                if "counter." in name or name == "endpoint.uptime_s":
+                    continue
+                form = "<Q" if row["width"] == 64 else "<I"
+                assert page.get(int(row["address"], 16) + index * row["stride"], form) == registers.read(name), name
+                compared += 1
+        assert compared > 150
+        assert registers.write("event.mask", 0x100) == 0
+        e2e.wait_until(lambda: page.get(0x104) == 0x100, e2e.TRAFFIC_S, "the mask")
+        assert registers.write("clients.registers", 0) == 0
+        page.refreshed()
+        assert page.get(0) == 0 and page.get(0x104) == 0
+        assert page.access(0, 0) == (-errno.EACCES, 0)
+        assert registers.write("clients.registers", 2) == 0
+        page.refreshed()
+        assert page.get(0) == 0x53554544
+
+
+def test_doorbells(paged):
+    where = addresses()
+    window, id_ = where["TRANSPORT_WINDOW_PDUS"][0], where["ENDPOINT_ID"][0]
+    page, other = Page(paged, 1), Page(paged, 2)
+    with Registers(paged) as registers:
+        assert page.write(window, 100) == (0, 100)
+        assert registers.read("transport.window_pdus") == 100
+        assert other.access(window, 0) == (0, 100)
+        page.refreshed()
+        assert page.get(window) == 100 and other.get(window) == 100
+        plane = int(next(row["address"] for row in registers.call("reg.list")["registers"]
+                         if row["name"] == "plane.N.admin"), 16)
+        assert page.write(plane, 2) == (0, 2)
+        assert registers.call("planes.list")["planes"][0]["admin"] == "down"
+        assert page.write(plane, 0) == (0, 0)
+        assert page.access(id_, 0) == (0, 0x53554544)
+        assert page.access(id_, 1, 5) == (-errno.EACCES, 0)
+        assert page.access(window, 1, 0) == (-errno.EINVAL, 0)
+        assert page.access(window, 0, bits=64) == (-errno.EINVAL, 0)
+        assert page.access(window, 2) == (-errno.EINVAL, 0)
+        assert page.access(0xfff0, 0) == (-errno.ENOENT, 0)
+        assert page.access(where["TRANSPORT_PSN_SCOPE"][0], 1, 1) == (-errno.ENOTSUP, 0)
+        assert registers.write("clients.registers", 1) == 0
+        assert page.access(window, 1, 200) == (-errno.EACCES, 0)
+        assert page.access(window, 0) == (0, 100)
+        assert registers.write("clients.registers", 2) == 0
+
+
+def test_a_broken_emulator_harms_its_page_alone(paged):
+    """It writes anything everywhere, and cuts its file."""
+    page, other = Page(paged, 0), Page(paged, 1)
+    chance = random.Random(7)
+    for _ in range(200):
+        at = chance.randrange(0, page.BYTES, 4096)
+        page.memory[at:at + 4096] = chance.randbytes(4096)
+        page.memory[page.DOORBELL + 0x10:page.DOORBELL + 0x28] = chance.randbytes(0x18)
+    other.refreshed()
+    page.refreshed()
+    assert page.get(0) == other.get(0) == 0x53554544
+    os.truncate(page.path, 0)
+    paged.wait_for_line("page not served any more")
+    other.refreshed()
+    assert other.access(0, 0) == (0, 0x53554544)
 
 
 def test_configuration_is_checked_loaded_and_saved(pair):

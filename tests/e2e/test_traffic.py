@@ -176,8 +176,19 @@ def test_examples(pair):
                 assert "hello 19 from XPU 0" in b.stdout() and "hello 19 from XPU 1" in a.stdout()
 
 
+def test_example_of_a_bridge():
+    """Two XPUs behind bridges: order, contents and credit of all commands, and none that carries tx_err arrives."""
+    with e2e.memif_pair() as (directory, left, right):
+        program = e2e.BUILD / "docs/examples/attach_c"
+        with e2e.Process(directory, "a", [program, left.socket, 0, 1, 5000]) as a, \
+                e2e.Process(directory, "b", [program, right.socket, 1, 0, 5000]) as b:
+            for process in (a, b):
+                process.expect(0, 30)
+                assert "sent 5000, discarded 100, received 4900, failed or wrong 0" in process.stdout()
+
+
 def test_example_without_a_daemon(directory):
-    for name in ("hello_c", "hello_cpp"):
+    for name in ("hello_c", "hello_cpp", "attach_c"):
         with e2e.Process(directory, name,
                          [e2e.BUILD / "docs/examples" / name, directory / "no.sock", 0, 1, 1]) as p:
             p.expect(4, 10)

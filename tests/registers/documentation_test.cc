@@ -43,7 +43,8 @@ std::string MeaningOf(const RegisterRow& row, std::string_view name) {
 }
 
 bool HasCounters(const RegisterBlock& block) {
-  return block.rows[0].source == RegisterRow::Source::kCounter;
+  return block.rows[0].source == RegisterRow::Source::kCounter ||
+         block.rows[0].source == RegisterRow::Source::kLinkCounter;
 }
 // Returns whether a block shares its table with its neighbours.
 bool IsSingle(const RegisterBlock& block) {

@@ -2,11 +2,15 @@
 // Registers without an endpoint: the map holds together, and every access behaves as its row says.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "config/config_change.h"
 #include "registers/register_file.h"
+#include "registers/register_page.h"
 #include "stats/counters.h"
 #include "suede/registers.h"
 
@@ -33,12 +37,23 @@ class FakeBackend : public RegisterBackend {
  public:
   const Config& config() const override { return value; }
   uint64_t Fact(RegisterFact fact, uint32_t index) const override {
-    return 1000 * static_cast<uint64_t>(fact) + index;
+    const auto set = facts.find({fact, index});
+    if (set != facts.end()) return set->second;
+    const bool is_admin = fact == RegisterFact::kPortAdmin || fact == RegisterFact::kPlaneAdmin;
+    return is_admin ? 0 : 1000 * static_cast<uint64_t>(fact) + index;
   }
   uint64_t CounterOf(RegisterIndex of, uint32_t index, uint32_t counter) const override {
     return (static_cast<uint64_t>(of) << 40) + (uint64_t{index} << 32) + counter;
   }
+  const LinkCounters* Link(uint32_t port) const override { return port == 1 ? &link : nullptr; }
+  absl::Status Set(RegisterFact fact, uint32_t index, uint32_t number) override {
+    if (number == 4'000'000'000u) return absl::InvalidArgumentError("out of range");
+    facts[{fact, index}] = number;
+    return absl::OkStatus();
+  }
   Config value = *ParseConfig(kConfig, "test.yaml", kMachine);
+  LinkCounters link;
+  std::map<std::pair<RegisterFact, uint32_t>, uint32_t> facts;  // those that were set
 };
 
 class RegisterTest : public testing::Test {
@@ -266,9 +281,129 @@ TEST_F(RegisterTest, PlanesAreCountedOverAllInstances) {
   EXPECT_EQ(read(2, "instance"), 1u);
   EXPECT_EQ(read(2, "plane"), 0u);
   EXPECT_EQ(read(2, "port"), 1u);
-  EXPECT_EQ(read(2, "admin"), 1000 * static_cast<uint64_t>(RegisterFact::kPlaneAdmin) + 2);
   EXPECT_EQ(read(2, "up"), 1000 * static_cast<uint64_t>(RegisterFact::kPlaneUp) + 2);
   EXPECT_EQ(read(2, "weight"), 1000 * static_cast<uint64_t>(RegisterFact::kPlaneWeight) + 2);
+}
+
+// ---- Links, and settings of ports and planes.
+
+TEST_F(RegisterTest, LinksHaveTheirGaugesCreditsAndCounters) {
+  backend.link.Set(LinkGauge::kLlrHeldFrames, 17);
+  backend.link.SetCredit(7, {.limit = 100, .free = 40, .granted = 9, .held = 2});
+  for (int i = 0; i < 3; ++i) backend.link.Add(LinkCounter::kCreditStorms);
+  EXPECT_EQ(Read("link.1.llr_held_frames"), 17u);
+  EXPECT_EQ(Read("link.1.vc7_limit"), 100u);
+  EXPECT_EQ(Read("link.1.vc7_free"), 40u);
+  EXPECT_EQ(Read("link.1.vc7_granted"), 9u);
+  EXPECT_EQ(Read("link.1.vc7_held"), 2u);
+  EXPECT_EQ(Read("link.1.vc6_limit"), 0u);
+  EXPECT_EQ(Read("link_counter.1.cbfc_storms_total"), 3u);
+  EXPECT_EQ(Read("link.0.llr_held_frames"), 0u);  // without link frames
+  EXPECT_EQ(Read("link_counter.2.cbfc_storms_total"), 0u);
+}
+
+TEST_F(RegisterTest, InstancesHaveTheirCongestionControlAndSealing) {
+  backend.value.instances[1].congestion = CongestionControl::kNscc;
+  backend.value.instances[1].sealing = InstanceConfig::Sealing::kRequired;
+  EXPECT_EQ(Read("instance.1.congestion"), 2u);
+  EXPECT_EQ(Read("instance.1.sealing"), 2u);
+  EXPECT_EQ(Read("instance.0.congestion"), 0u);
+  EXPECT_EQ(Read("port.1.llr"), 0u);
+}
+
+TEST_F(RegisterTest, SettingsOfPortsAndPlanesAreTheBackends) {
+  ASSERT_TRUE(Write(Find("plane.2.admin"), 1).ok());
+  ASSERT_TRUE(Write(Find("plane.1.weight"), 65535).ok());
+  ASSERT_TRUE(Write(Find("port.0.admin"), 1).ok());
+  const std::map<std::pair<RegisterFact, uint32_t>, uint32_t> expected = {
+      {{RegisterFact::kPlaneAdmin, 2}, 1},
+      {{RegisterFact::kPlaneWeight, 1}, 65535},
+      {{RegisterFact::kPortAdmin, 0}, 1}};
+  EXPECT_EQ(backend.facts, expected);
+  EXPECT_EQ(Write(Find("plane.2.admin"), 3).message(),
+            "3 is no value of plane.2.admin; use at most 2");
+  EXPECT_EQ(Write(Find("port.0.admin"), 2).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Write(Find("plane.1.weight"), 4'000'000'000u).message(), "out of range");
+  EXPECT_EQ(Write(Find("plane.1.weight"), uint64_t{1} << 32).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(backend.facts, expected);
+}
+
+// ---- Pages.
+
+class RegisterPageTest : public RegisterTest {
+ protected:
+  using Word = RegisterPage::Word;
+  std::byte* memory() { return reinterpret_cast<std::byte*>(words.data()); }
+  template <class T>
+  T At(uint64_t offset) {
+    T value;
+    std::memcpy(&value, memory() + offset, sizeof value);
+    return value;
+  }
+  template <class T>
+  void Put(Word word, T value) {
+    std::memcpy(memory() + RegisterPage::kDoorbell + word, &value, sizeof value);
+  }
+  // Rings the doorbell, and returns the access that the page takes from it.
+  std::optional<RegisterPage::Access> Ring(uint32_t address, uint32_t operation, uint64_t value) {
+    Put(Word::kAddress, address);
+    Put(Word::kWidth, uint32_t{32});
+    Put(Word::kOperation, operation);
+    Put(Word::kValue, value);
+    Put(Word::kRequest, ++request);
+    return page.Take();
+  }
+  std::vector<uint64_t> words = std::vector<uint64_t>(RegisterPage::kBytes / 8);
+  RegisterPage page{memory()};
+  uint32_t request = 0;
+};
+
+TEST_F(RegisterPageTest, HasEachRegisterAtItsAddress) {
+  uint32_t end = 0;
+  for (const RegisterRef& ref : All()) {
+    page.Store(ref, file.Read(ref));
+    end = std::max(end, ref.address() + ref.row->width_bits / 8);
+  }
+  EXPECT_LE(end, RegisterPage::kDoorbell);
+  for (const RegisterRef& ref : All()) {
+    const uint64_t value =
+        ref.row->width_bits == 64 ? At<uint64_t>(ref.address()) : At<uint32_t>(ref.address());
+    EXPECT_EQ(value, file.Read(ref)) << ref.name();
+  }
+  EXPECT_EQ(At<uint32_t>(SUEDE_REGISTER_PAGE_DOORBELL), SUEDE_REGISTER_PAGE_MAGIC);
+  page.SetRefreshes(uint64_t{1} << 40);
+  EXPECT_EQ(At<uint64_t>(RegisterPage::kDoorbell + Word::kRefreshes), uint64_t{1} << 40);
+  EXPECT_EQ(
+      RegisterMap::Get().blocks().back().base + RegisterMap::Get().blocks().back().stride * 4096,
+      0x640000u);  // the largest map ends in front of the doorbell, too
+}
+
+TEST_F(RegisterPageTest, TakesEachRequestOnce) {
+  EXPECT_FALSE(page.Take());
+  const auto access = Ring(0x304, 1, 77);
+  ASSERT_TRUE(access);
+  EXPECT_EQ(access->address, 0x304u);
+  EXPECT_EQ(access->width_bits, 32u);
+  EXPECT_TRUE(access->is_write);
+  EXPECT_EQ(access->value, 77u);
+  EXPECT_FALSE(page.Take());
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 0u);  // not yet
+  page.Answer(-EACCES, 0);
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 1u);
+  EXPECT_EQ(At<int32_t>(RegisterPage::kDoorbell + Word::kStatus), -EACCES);
+  ASSERT_TRUE(Ring(0x304, 0, 0));
+  page.Answer(0, 512);
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 2u);
+  EXPECT_EQ(At<int32_t>(RegisterPage::kDoorbell + Word::kStatus), 0);
+  EXPECT_EQ(At<uint64_t>(RegisterPage::kDoorbell + Word::kResult), 512u);
+}
+
+TEST_F(RegisterPageTest, RefusesAnUnknownOperation) {
+  EXPECT_FALSE(Ring(0x304, 2, 0));
+  EXPECT_EQ(At<uint32_t>(RegisterPage::kDoorbell + Word::kAnswer), 1u);
+  EXPECT_EQ(At<int32_t>(RegisterPage::kDoorbell + Word::kStatus), -EINVAL);
+  EXPECT_TRUE(Ring(0x304, 1, 0));
 }
 
 // ---- Wrong accesses.

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- suede.lua: Wireshark and tshark dissect Scale-Up Ethernet as docs/wire-format.md,
--- docs/control-pdus.md, docs/sealing.md and docs/axi.md lay it out. README.md beside this file says
--- how to install and use it.
+-- docs/control-pdus.md, docs/sealing.md, docs/axi.md, docs/memory.md and docs/sockets.md lay it out.
+-- README.md beside this file says how to install and use it.
 --
--- In this order: preferences, fields, expert infos, R-CRC, AXI4, commands, control PDUs, analysis of
--- connections, sealed PDUs, the PDU, the six network headers, link frames, registration, PSN over
--- time.
+-- In this order: preferences, fields, expert infos, R-CRC, AXI4, memory operations, message sockets,
+-- commands, control PDUs, analysis of connections, sealed PDUs, the PDU, the six network headers, link
+-- frames, registration, PSN over time.
 --
 -- Numbers that Lua shows are formatted with %d: from Lua 5.3 on, 3.0 and 3 print differently.
 
@@ -286,6 +286,8 @@ suede.prefs.default_addresses = Pref.bool("Forwarding addresses hold the XPU", t
   "overrides it")
 suede.prefs.psn_scope = Pref.enum("A connection is", SCOPE_PORT, "psn_scope of the endpoints",
   { { "port", "per port", SCOPE_PORT }, { "vc", "per port and VC", SCOPE_VC } }, false)
+suede.prefs.services = Pref.bool("Commands of classes 4 to 6 are those of services", true,
+  "Memory operations, message sockets and AXI4. Off where an XPU's own commands have these classes")
 suede.prefs.check_rcrc = Pref.bool("Check the R-CRC", true, "Takes time in large captures")
 
 -- A preference of numbers, "3333,4000-4010", as a list of first and last.
@@ -327,6 +329,15 @@ local AXI_BURSTS = { [0] = "FIXED", [1] = "INCR", [2] = "WRAP" }
 local AXI_RESPONSES = { [0] = "OKAY", [1] = "EXOKAY", [2] = "SLVERR", [3] = "DECERR" }
 local AXI_STATUSES = { [0] = "OK", [16] = "BUSY", [17] = "MALFORMED", [18] = "RESET" }
 local AXI_DIRECTIONS = { [0] = "write", [1] = "read" }
+local MEM_OPERATIONS = { [1] = "put", [2] = "put with immediate", [3] = "get", [4] = "fetch-and-add",
+  [5] = "compare-and-swap", [6] = "swap", [7] = "increment", [8] = "read-increment" }
+local MEM_RESPONSES = { [1] = "acknowledgement", [2] = "data", [3] = "value" }
+local MEM_STATUSES = { [0] = "OK", [16] = "NO_WINDOW", [17] = "KEY", [18] = "PARTITION", [19] = "RIGHTS",
+  [20] = "BOUNDS", [21] = "ALIGNMENT", [22] = "MALFORMED", [23] = "BUSY" }
+local SOCKET_KINDS = { [1] = "CONNECT", [2] = "ANNOUNCE", [3] = "ACCEPT", [4] = "CREDIT", [5] = "REFUSE",
+  [6] = "CLOSED", [8] = "DATA", [9] = "END" }
+local SOCKET_STATUSES = { [0] = "OK", [16] = "NOT_OPEN", [17] = "EPOCH", [18] = "MISMATCH", [19] = "CREDIT",
+  [20] = "ORDER", [21] = "MALFORMED", [22] = "CLOSED", [23] = "ABORTED" }
 local RCRC_BAD, RCRC_GOOD, RCRC_UNVERIFIED = 0, 1, 2
 local RCRC_STATUS = { [RCRC_BAD] = "Bad", [RCRC_GOOD] = "Good", [RCRC_UNVERIFIED] = "Unverified" }
 
@@ -419,6 +430,62 @@ local f = {
   axi_answer_in = ProtoField.framenum("suede.axi.answer_in", "Answer in frame", base.NONE,
     frametype.RESPONSE),
   axi_time = ProtoField.relative_time("suede.axi.time", "From the request to this answer"),
+
+  mem = ProtoField.none("suede.mem", "Memory operation"),
+  mem_operation = ProtoField.uint8("suede.mem.operation", "Operation", base.DEC, MEM_OPERATIONS, 0xf0),
+  mem_wide = ProtoField.bool("suede.mem.wide", "W (operands of 64 bits)", 8, nil, 0x08),
+  mem_response_vc = ProtoField.uint8("suede.mem.response_vc", "VC of the response", base.DEC, nil, 0x03),
+  mem_number = ProtoField.uint32("suede.mem.number", "Number", base.HEX),
+  mem_window = ProtoField.uint16("suede.mem.window", "Window"),
+  mem_key = ProtoField.uint32("suede.mem.key", "Key", base.HEX),
+  mem_offset = ProtoField.uint64("suede.mem.offset", "Offset in the window", base.HEX),
+  mem_length = ProtoField.uint16("suede.mem.length", "Octets of memory"),
+  mem_immediate = ProtoField.uint32("suede.mem.immediate", "Immediate", base.HEX),
+  mem_put_length = ProtoField.uint32("suede.mem.put_length", "Octets of the whole put"),
+  mem_amount = ProtoField.uint64("suede.mem.amount", "Amount"),
+  mem_expected = ProtoField.uint64("suede.mem.expected", "Expected value", base.HEX),
+  mem_desired = ProtoField.uint64("suede.mem.desired", "Value to store", base.HEX),
+  mem_boundary = ProtoField.uint8("suede.mem.boundary", "Boundary n"),
+  mem_response = ProtoField.uint8("suede.mem.response", "Response", base.DEC, MEM_RESPONSES, 0xf0),
+  mem_status = ProtoField.uint8("suede.mem.status", "Status", base.DEC, MEM_STATUSES),
+  mem_count = ProtoField.uint16("suede.mem.count", "Requests that are answered"),
+  mem_old_value = ProtoField.uint64("suede.mem.old_value", "Old value", base.HEX),
+  mem_request_in = ProtoField.framenum("suede.mem.request_in", "Request in frame", base.NONE,
+    frametype.REQUEST),
+  mem_response_in = ProtoField.framenum("suede.mem.response_in", "Response in frame", base.NONE,
+    frametype.RESPONSE),
+  mem_time = ProtoField.relative_time("suede.mem.time", "From the first request to this response"),
+
+  socket = ProtoField.none("suede.socket", "Message socket"),
+  socket_kind = ProtoField.uint8("suede.socket.kind", "Kind", base.DEC, SOCKET_KINDS, 0xf0),
+  socket_first = ProtoField.bool("suede.socket.first", "First of a datagram", 8, nil, 0x01),
+  socket_last = ProtoField.bool("suede.socket.last", "Last of a datagram", 8, nil, 0x02),
+  socket_wants_credit = ProtoField.bool("suede.socket.wants_credit", "Answer with CREDIT", 8, nil, 0x04),
+  socket_datagram = ProtoField.bool("suede.socket.datagram", "Datagrams", 8, nil, 0x01),
+  socket_private = ProtoField.bool("suede.socket.private", "Private", 8, nil, 0x02),
+  socket_vc = ProtoField.uint8("suede.socket.vc", "VC of the data", base.DEC, nil, 0x30),
+  socket_status = ProtoField.uint8("suede.socket.status", "Status", base.DEC, SOCKET_STATUSES),
+  socket_tag = ProtoField.uint32("suede.socket.tag", "Tag", base.HEX),
+  socket_own_tag = ProtoField.uint32("suede.socket.own_tag", "Own tag", base.HEX),
+  socket_epoch = ProtoField.uint32("suede.socket.epoch", "Epoch"),
+  socket_id = ProtoField.uint16("suede.socket.id", "Id"),
+  socket_limit = ProtoField.uint32("suede.socket.limit", "Limit"),
+  socket_received = ProtoField.uint32("suede.socket.received", "Received"),
+  socket_released = ProtoField.uint32("suede.socket.released", "Released"),
+  socket_number = ProtoField.uint32("suede.socket.number", "Number"),
+  socket_length = ProtoField.uint16("suede.socket.length", "Octets"),
+  socket_stream = ProtoField.uint32("suede.socket.stream", "Stream"),
+  socket_offset = ProtoField.uint64("suede.socket.offset", "Offset in the stream"),
+  socket_message = ProtoField.uint32("suede.socket.message", "Datagram of the stream"),
+  socket_message_offset = ProtoField.uint64("suede.socket.message_offset", "Offset in the datagram"),
+  socket_message_length = ProtoField.uint64("suede.socket.message_length", "Octets of the datagram"),
+  socket_first_in = ProtoField.framenum("suede.socket.first_in", "Datagram begins in frame"),
+  socket_last_in = ProtoField.framenum("suede.socket.last_in", "Datagram ends in frame"),
+  socket_request_in = ProtoField.framenum("suede.socket.request_in", "Answers frame", base.NONE,
+    frametype.REQUEST),
+  socket_answer_in = ProtoField.framenum("suede.socket.answer_in", "Answer in frame", base.NONE,
+    frametype.RESPONSE),
+  socket_time = ProtoField.relative_time("suede.socket.time", "From the command to this answer"),
 
   control = ProtoField.none("suede.control", "Control PDU"),
   control_type = ProtoField.uint8("suede.control.type", "Type", base.DEC, CONTROL_TYPES),
@@ -530,7 +597,9 @@ local COMMAND_FIELDS = { f.command, f.command_type, f.command_class, f.command_d
   f.command_length, f.command_control_bytes, f.command_data_bytes, f.command_control,
   f.command_data, f.command_padding }
 for key, field in pairs(f) do
-  if key:sub(1, 3) == "axi" then COMMAND_FIELDS[#COMMAND_FIELDS + 1] = field end
+  if key:find("^axi") or key:find("^mem") or key:find("^socket") then
+    COMMAND_FIELDS[#COMMAND_FIELDS + 1] = field
+  end
 end
 
 -- ---- Expert infos -------------------------------------------------------------------------------
@@ -556,6 +625,13 @@ local e = {
     "Sealed: suedectl frame decode --keys FILE --output pcap writes plain frames", "DECRYPTION", "NOTE"),
   axi = expert_info("axi.malformed", "Malformed AXI4: a receiver refuses or drops it", "MALFORMED",
     "ERROR"),
+  mem = expert_info("mem.malformed", "Malformed memory operation: a target refuses or drops it",
+    "MALFORMED", "ERROR"),
+  mem_refused = expert_info("mem.refused", "The target refused requests", "RESPONSE_CODE", "WARN"),
+  socket = expert_info("socket.malformed", "Malformed command of sockets: a receiver refuses it",
+    "MALFORMED", "ERROR"),
+  socket_refused = expert_info("socket.refused", "A command of sockets was refused", "RESPONSE_CODE",
+    "NOTE"),
   unknown_control = expert_info("control.unknown", "Unknown type of control PDU: ignored",
     "UNDECODED", "NOTE"),
   cut = expert_info("cut", "The capture holds the beginning of the PDU only", "UNDECODED", "NOTE"),
@@ -861,6 +937,608 @@ end
 
 end
 
+-- ---- Services -----------------------------------------------------------------------------------
+--
+-- Memory operations and message sockets: a command is read where the PDU's commands are shown, and
+-- followed once the R-CRC has been checked. Results that depend on earlier frames are kept under the
+-- frame's number and the command's place in it.
+
+local services = { readers = {}, followers = {} }  -- by the class of a command
+local service_notes  -- by frame: by the command's place, the result of following it
+
+-- A big-endian number of `count` octets from octet `at` on, counted from 0.
+function services.number(octets, at, count)
+  local value = 0
+  for i = at + 1, at + count do value = value * 256 + octets:byte(i) end
+  return value
+end
+
+function services.add_time(item, field, seconds)
+  local nanoseconds = math.floor(seconds * 1e9 + 0.5)
+  add_generated(item, field, NSTime.new(math.floor(nanoseconds / 1e9), nanoseconds % 1e9))
+end
+
+-- The captured octets of a command, without padding.
+function services.range(command)
+  local bytes = command.control_bytes + command.data_bytes
+  return command.tvb(command.at, math.min(#command.octets, bytes))
+end
+
+-- Reads a command: tvb, at, control_bytes, data_bytes, shown, tree; `octets` is as much as was
+-- captured, at least the control. Notes it in the PDU, and shows it and the rule that it breaks.
+function services.read(command, pdu)
+  command.class = math.floor(command.octets:byte() / 32)
+  local reader = services.readers[command.class]
+  if not reader or not reader.read(command) then return end
+  pdu.services = pdu.services or {}
+  pdu.services[#pdu.services + 1] = command
+  command.item = command.shown and reader.show(command) or command.tree
+  if command.broken then
+    command.item:add_proto_expert_info(reader.expert, reader.title .. ": " .. command.broken)
+  end
+end
+
+function services.follow(pdu, link, pinfo)
+  local notes = service_notes[pinfo.number]
+  if not notes then
+    notes = {}
+    service_notes[pinfo.number] = notes
+    for place, command in ipairs(pdu.services) do
+      notes[place] = services.followers[command.class].follow(command, pdu, link, pinfo)
+    end
+  end
+  for place, command in ipairs(pdu.services) do
+    if command.shown and notes[place] then
+      services.followers[command.class].show(notes[place], command, pinfo.number)
+    end
+  end
+end
+
+-- ---- Memory operations (docs/memory.md) ---------------------------------------------------------
+
+do
+
+local REQUEST_CLASS, RESPONSE_CLASS = 4, 5
+local REQUEST_CONTROL_BYTES = 18
+local RESPONSE_CONTROL_BYTES = { [1] = 10, [2] = 8, [3] = 16 }
+local PUT, PUT_IMMEDIATE, GET, COMPARE_SWAP, INCREMENT = 1, 2, 3, 5, 7
+local ACKNOWLEDGEMENT, DATA, VALUE = 1, 2, 3
+local IMMEDIATE_HEAD_BYTES = 8
+local NUMBERS = 2 ^ 32
+local number = services.number
+local spaces  -- by partition: `requests` by number, as lists, and `count`, how many numbers there are
+
+-- The rule that a put breaks. Sets `length`, and of a put with immediate the octets of its head.
+local function read_put(request)
+  if request.is_wide then return "W is set" end
+  if request.data_bytes == 0 then return "a put has no data" end
+  request.length = request.data_bytes
+  if request.operation == PUT then return nil end
+  if request.data_bytes < IMMEDIATE_HEAD_BYTES then return "the immediate is not whole" end
+  request.length = request.data_bytes - IMMEDIATE_HEAD_BYTES
+  local data = request.octets:sub(REQUEST_CONTROL_BYTES + 1)
+  if #data < IMMEDIATE_HEAD_BYTES then return nil end  -- cut
+  request.has_head = true
+  local whole = number(data, 4, 4)
+  if whole < request.length then return "the whole put is shorter than this request" end
+  if whole > request.offset + request.length then return "the whole put begins below offset 0" end
+end
+
+local function read_atomic(request)
+  local one = request.is_wide and 8 or 4
+  local expected = one
+  if request.operation == COMPARE_SWAP then expected = 2 * one end
+  if request.operation >= INCREMENT then expected = one + 1 end
+  request.length = one
+  if request.data_bytes ~= expected then return "the operands do not have their length" end
+  request.operand_bytes = #request.octets - REQUEST_CONTROL_BYTES >= expected and one or nil
+  if request.operand_bytes and request.operation >= INCREMENT and
+     request.octets:byte(REQUEST_CONTROL_BYTES + one + 1) >= 8 * one then
+    return "the boundary is not within the operand"
+  end
+end
+
+local function read_operation(request)
+  if math.floor(request.octets:byte(3) / 4) % 2 == 1 then return "a reserved bit is set" end
+  if not MEM_OPERATIONS[request.operation] then return "there is no such operation" end
+  if request.operation == GET then
+    request.length = request.octets:byte(2) + 1
+    if request.data_bytes ~= 0 then return "a get has data" end
+    return request.is_wide and "W is set" or nil
+  end
+  if request.operation < GET then return read_put(request) end
+  return read_atomic(request)
+end
+
+local function read_request(request)
+  if request.control_bytes ~= REQUEST_CONTROL_BYTES then return false end
+  local third = request.octets:byte(3)
+  request.operation, request.is_wide = math.floor(third / 16), math.floor(third / 8) % 2 == 1
+  request.number, request.offset = number(request.octets, 3, 4), number(request.octets, 13, 5)
+  request.broken = read_operation(request)
+  return true
+end
+
+local function show_operands(request, item)
+  local tvb, at = request.tvb, request.at + REQUEST_CONTROL_BYTES
+  if request.has_head then
+    item:add(f.mem_immediate, tvb(at, 4))
+    item:add(f.mem_put_length, tvb(at + 4, 4))
+  end
+  local one = request.operand_bytes
+  if not one then return end
+  if request.operation == COMPARE_SWAP then
+    item:add(f.mem_expected, tvb(at, one))
+    item:add(f.mem_desired, tvb(at + one, one))
+  elseif request.operation == COMPARE_SWAP + 1 then
+    item:add(f.mem_desired, tvb(at, one))
+  else
+    item:add(f.mem_amount, tvb(at, one))
+    if request.operation >= INCREMENT then item:add(f.mem_boundary, tvb(at + one, 1)) end
+  end
+end
+
+local function set_text(command, item, text)
+  item:set_text("Memory " .. text)
+  command.tree:append_text(": memory " .. text)
+end
+
+local function show_request(request)
+  local tvb, at = request.tvb, request.at
+  local item = request.tree:add(f.mem, services.range(request))
+  item:add(f.mem_operation, tvb(at + 2, 1))
+  item:add(f.mem_wide, tvb(at + 2, 1))
+  item:add(f.mem_response_vc, tvb(at + 2, 1))
+  item:add(f.mem_number, tvb(at + 3, 4))
+  item:add(f.mem_window, tvb(at + 7, 2))
+  item:add(f.mem_key, tvb(at + 9, 4))
+  item:add(f.mem_offset, tvb(at + 13, 5))
+  if request.length then add_generated(item, f.mem_length, tvb(at + 1, 1), request.length) end
+  show_operands(request, item)
+  set_text(request, item, string.format("%s, window %d, offset 0x%s%s, number 0x%s",
+    MEM_OPERATIONS[request.operation] or string.format("operation %d", request.operation),
+    tvb(at + 7, 2):uint(), tvb(at + 13, 5):bytes():tohex(true),
+    request.length and string.format(", %d octets", request.length) or "",
+    tvb(at + 3, 4):bytes():tohex(true)))
+  return item
+end
+
+local function find_response_violation(response)
+  local status = response.octets:byte(4)
+  if response.octets:byte(3) % 16 ~= 0 then return "reserved bits are set" end
+  if (response.data_bytes ~= 0) ~= (response.kind == DATA) then
+    return response.kind == DATA and "there is no data" or "there is data"
+  end
+  if not MEM_STATUSES[status] then return "targets do not give this status" end
+  if response.kind ~= ACKNOWLEDGEMENT and status ~= 0 then return "a refusal is an acknowledgement" end
+  if response.count == 0 then return "count is 0" end
+end
+
+local function read_response(response)
+  if response.control_bytes < RESPONSE_CONTROL_BYTES[DATA] then return false end
+  response.kind = math.floor(response.octets:byte(3) / 16)
+  if RESPONSE_CONTROL_BYTES[response.kind] ~= response.control_bytes then return false end
+  response.number = number(response.octets, 4, 4)
+  response.count = response.kind == ACKNOWLEDGEMENT and number(response.octets, 8, 2) or 1
+  response.broken = find_response_violation(response)
+  return true
+end
+
+local function show_response(response)
+  local tvb, at = response.tvb, response.at
+  local item = response.tree:add(f.mem, services.range(response))
+  local status = tvb(at + 3, 1):uint()
+  item:add(f.mem_response, tvb(at + 2, 1))
+  local status_item = item:add(f.mem_status, tvb(at + 3, 1))
+  item:add(f.mem_number, tvb(at + 4, 4))
+  local name = MEM_STATUSES[status] or string.format("status %d", status)
+  local text = string.format("%s, %s", MEM_RESPONSES[response.kind], name)
+  if response.kind == ACKNOWLEDGEMENT then
+    item:add(f.mem_count, tvb(at + 8, 2))
+    text = string.format("%s, %d request%s", text, response.count, response.count == 1 and "" or "s")
+  elseif response.kind == VALUE then
+    item:add(f.mem_old_value, tvb(at + 8, 8))
+  else
+    add_generated(item, f.mem_length, tvb(at + 1, 1), response.data_bytes)
+    text = string.format("%s, %d octets", text, response.data_bytes)
+  end
+  if status ~= 0 and not response.broken then
+    status_item:add_proto_expert_info(e.mem_refused, "The target refused requests: " .. name)
+  end
+  set_text(response, item, string.format("%s, number 0x%s", text, tvb(at + 4, 4):bytes():tohex(true)))
+  return item
+end
+
+-- The request of an XPU with this number: the first one counts, others are retransmissions.
+local function follow_request(request, pdu, link, pinfo)
+  local space = spaces[pdu.partition]
+  if not space then
+    space = { requests = {}, count = 0 }
+    spaces[pdu.partition] = space
+  end
+  local same = space.requests[request.number]
+  if not same then
+    same = {}
+    space.requests[request.number], space.count = same, space.count + 1
+  end
+  for _, known in ipairs(same) do
+    if known.xpuid == pdu.xpuid then return { request = known } end
+  end
+  local fresh = { xpuid = pdu.xpuid, from = link.from, far = link.far, frame = pinfo.number,
+    time = pinfo.rel_ts }
+  same[#same + 1] = fresh
+  return { request = fresh }
+end
+
+-- The request that a response answers, of those with its number: an XPU does not answer itself, and
+-- where several have asked, the addresses tell.
+local function answered_request(same, pdu, link)
+  local found_one, others = nil, 0
+  for _, request in ipairs(same) do
+    if request.xpuid ~= pdu.xpuid then
+      if link.from and request.from == link.far and request.far == link.from then return request end
+      found_one, others = request, others + 1
+    end
+  end
+  return others == 1 and found_one or nil
+end
+
+-- Calls `visit` for the requests with the numbers of a response; in no order where most of a wide range
+-- has not been seen.
+local function visit_requests(space, response, visit)
+  if response.count <= space.count then
+    for i = 0, response.count - 1 do
+      local same = space.requests[(response.number + i) % NUMBERS]
+      if same then visit(same) end
+    end
+    return
+  end
+  for request_number, same in pairs(space.requests) do
+    if (request_number - response.number) % NUMBERS < response.count then visit(same) end
+  end
+end
+
+-- The frames of the requests that a response answers; the time since the first of those that nothing
+-- has answered before.
+local function follow_response(response, pdu, link, pinfo)
+  local space = spaces[pdu.partition]
+  if not space or response.broken then return nil end
+  local note, seen = { frames = {} }, {}
+  visit_requests(space, response, function(same)
+    local request = answered_request(same, pdu, link)
+    if not request then return end
+    if not request.answer then
+      request.answer = pinfo.number
+      note.since = math.min(note.since or request.time, request.time)
+    end
+    if not seen[request.frame] then note.frames[#note.frames + 1] = request.frame end
+    seen[request.frame] = true
+  end)
+  table.sort(note.frames)
+  if note.since then note.time = pinfo.rel_ts - note.since end
+  return note
+end
+
+local function show_response_note(note, command)
+  for _, frame in ipairs(note.frames) do add_generated(command.item, f.mem_request_in, frame) end
+  if note.time then services.add_time(command.item, f.mem_time, note.time) end
+end
+
+local function show_request_note(note, command)
+  if note.request.answer then add_generated(command.item, f.mem_response_in, note.request.answer) end
+end
+
+services.readers[REQUEST_CLASS] = { read = read_request, show = show_request, expert = e.mem,
+  title = "Malformed memory operation" }
+services.readers[RESPONSE_CLASS] = { read = read_response, show = show_response, expert = e.mem,
+  title = "Malformed response" }
+services.followers[REQUEST_CLASS] = { follow = follow_request, show = show_request_note }
+services.followers[RESPONSE_CLASS] = { follow = follow_response, show = show_response_note }
+function services.forget_memory() spaces = {} end
+
+end
+
+-- ---- Message sockets (docs/sockets.md) ----------------------------------------------------------
+
+do
+
+local CLASS, CONTROL_BYTES = 6, 18
+local CONNECT, ANNOUNCE, ACCEPT, CREDIT, REFUSE, CLOSED, DATA, END = 1, 2, 3, 4, 5, 6, 8, 9
+local FIRST_AXI_KIND = 10
+local FIRST, LAST, FLAGS = 1, 2, 8           -- FLAGS: below which those of DATA are
+local MIN_RING_BYTES, MAX_RING_BYTES = 4096, 2 ^ 30
+local ABORTED = 23
+local NUMBERS = 2 ^ 32
+local OTHER = { sender = "receiver", receiver = "sender" }
+local number = services.number
+local stream_count  -- numbers of streams are from 0
+local by_tag        -- by partition, end, tag and id: streams, the newest last
+local by_ends       -- by partition, addresses from sender to receiver, and id: streams
+
+local function find_octet_3_violation(command)
+  local octet = command.octets:byte(4)
+  if command.kind == CONNECT or command.kind == ANNOUNCE then
+    return (octet >= 64 or math.floor(octet / 4) % 4 ~= 0) and "reserved traits are set" or nil
+  end
+  if command.kind == REFUSE then
+    return (octet == 0 or not SOCKET_STATUSES[octet]) and "no peer gives this status" or nil
+  end
+  if command.kind == END then
+    return octet ~= 0 and octet ~= ABORTED and "the status is neither OK nor ABORTED" or nil
+  end
+  return octet ~= 0 and "octet 3 is not 0" or nil
+end
+
+local function find_violation(command)
+  local flags = command.octets:byte(3) % 16
+  if not SOCKET_KINDS[command.kind] then return "there is no such kind" end
+  local broken = find_octet_3_violation(command)
+  if broken then return broken end
+  if command.kind ~= DATA then
+    if flags ~= 0 then return "flags are set" end
+    if command.data_bytes ~= 0 then return "there is data" end
+    local limit = command.kind == ACCEPT and number(command.octets, 8, 4)
+    if limit and (limit < MIN_RING_BYTES or limit > MAX_RING_BYTES) then return "no ring has this size" end
+    return nil
+  end
+  if flags >= FLAGS then return "a reserved flag is set" end
+  if command.data_bytes == 0 and flags % 4 ~= FIRST + LAST then return "there is no data" end
+end
+
+local function read(command)
+  local third = command.octets:byte(3)
+  if command.control_bytes ~= CONTROL_BYTES or third >= 16 * FIRST_AXI_KIND then return false end
+  command.kind, command.flags = math.floor(third / 16), third % 16
+  command.tag, command.id = number(command.octets, 4, 4), number(command.octets, 16, 2)
+  command.third, command.fourth = number(command.octets, 8, 4), number(command.octets, 12, 4)
+  command.broken = find_violation(command)
+  if command.kind == CONNECT or command.kind == DATA or command.kind == END then
+    command.epoch = command.third
+  end
+  return true
+end
+
+-- Octets 8 to 15, by the kind.
+local WORDS = { [CONNECT] = { f.socket_epoch, f.socket_own_tag },
+  [ANNOUNCE] = { f.socket_epoch, f.socket_own_tag }, [ACCEPT] = { f.socket_limit, f.socket_own_tag },
+  [CREDIT] = { f.socket_limit, f.socket_received }, [REFUSE] = { f.socket_epoch, f.socket_released },
+  [CLOSED] = { nil, f.socket_own_tag }, [DATA] = { f.socket_epoch, f.socket_number }, [END] = { f.socket_epoch, f.socket_number } }
+
+local function show_octet_3(command, item)
+  local range = command.tvb(command.at + 3, 1)
+  if command.kind == CONNECT or command.kind == ANNOUNCE then
+    item:add(f.socket_datagram, range)
+    item:add(f.socket_private, range)
+    item:add(f.socket_vc, range)
+  elseif command.kind == REFUSE or command.kind == END then
+    local status = range:uint()
+    local shown = item:add(f.socket_status, range)
+    if command.kind == REFUSE and not command.broken then
+      shown:add_proto_expert_info(e.socket_refused,
+        "A command of sockets was refused: " .. SOCKET_STATUSES[status])
+    end
+  end
+end
+
+local function show(command)
+  local tvb, at = command.tvb, command.at
+  local item = command.tree:add(f.socket, services.range(command))
+  item:add(f.socket_kind, tvb(at + 2, 1))
+  if command.kind == DATA then
+    for _, field in ipairs({ f.socket_first, f.socket_last, f.socket_wants_credit }) do
+      item:add(field, tvb(at + 2, 1))
+    end
+  end
+  show_octet_3(command, item)
+  item:add(f.socket_tag, tvb(at + 4, 4))
+  local words = WORDS[command.kind] or {}
+  if words[1] then item:add(words[1], tvb(at + 8, 4)) end
+  if words[2] then item:add(words[2], tvb(at + 12, 4)) end
+  item:add(f.socket_id, tvb(at + 16, 2))
+  local text = SOCKET_KINDS[command.kind] or string.format("kind %d", command.kind)
+  if command.kind == DATA then
+    add_generated(item, f.socket_length, tvb(at + 1, 1), command.data_bytes)
+    text = string.format("%s %d, %d octets", text, command.fourth, command.data_bytes)
+  end
+  text = string.format("Socket %d %s", command.id, text)
+  item:set_text(text)
+  command.tree:append_text(": " .. text)
+  return item
+end
+
+-- ---- Streams: the channels of {sender, receiver, id}, by the tags of both ends
+
+local function tag_key(pdu, end_, tag, id)
+  return string.format("%d %s %d %d", pdu.partition, end_, tag, id)
+end
+
+local function ends_key(pdu, from, far, id)
+  return string.format("%d %s>%s %d", pdu.partition, from, far, id)
+end
+
+local function insert(lists, key, stream)
+  lists[key] = lists[key] or {}
+  table.insert(lists[key], stream)
+end
+
+-- The newest stream with the tag at one end, of which the XPU is, or may be, the end `of`.
+local function find_by_tag(pdu, end_, tag, id, of)
+  local list, candidate = by_tag[tag_key(pdu, end_, tag, id)] or {}, nil
+  for i = #list, 1, -1 do
+    local stream = list[i]
+    if stream[of] == pdu.xpuid then return stream end
+    if not stream[of] and stream[OTHER[of]] ~= pdu.xpuid then candidate = candidate or stream end
+  end
+  return candidate
+end
+
+-- The stream between two addresses whose tag at one end has not been seen, if it is the only one.
+local function find_half(pdu, from, far, command, missing)
+  local half
+  for _, stream in ipairs(from and by_ends[ends_key(pdu, from, far, command.id)] or {}) do
+    local is_other = command.epoch and stream.epoch and command.epoch ~= stream.epoch
+    if not stream[missing .. "_tag"] and not is_other then
+      if half then return nil end
+      half = stream
+    end
+  end
+  return half
+end
+
+local function set_tag(stream, pdu, end_, tag, id)
+  if stream[end_ .. "_tag"] then return end
+  stream[end_ .. "_tag"] = tag
+  insert(by_tag, tag_key(pdu, end_, tag, id), stream)
+end
+
+-- The stream of a command, which an XPU sent as the end `own`. `tags`: by end, those that the command
+-- has. One that names an end anew belongs to another stream.
+local function stream_of_tags(command, pdu, link, own, tags)
+  local stream
+  for _, end_ in ipairs({ "sender", "receiver" }) do
+    if tags[end_] and not stream then stream = find_by_tag(pdu, end_, tags[end_], command.id, own) end
+  end
+  for end_, tag in pairs(tags) do
+    if stream and stream[end_ .. "_tag"] and stream[end_ .. "_tag"] ~= tag then stream = nil end
+  end
+  local from, far = link.from, link.far
+  if own == "receiver" then from, far = far, from end
+  if not stream and not tags[own] then stream = find_half(pdu, from, far, command, OTHER[own]) end
+  if not stream then
+    stream = { index = stream_count, parts = {}, messages = 0 }
+    stream_count = stream_count + 1
+    if from then insert(by_ends, ends_key(pdu, from, far, command.id), stream) end
+  end
+  stream[own], stream.epoch = stream[own] or pdu.xpuid, stream.epoch or command.epoch
+  for end_, tag in pairs(tags) do set_tag(stream, pdu, end_, tag, command.id) end
+  return stream
+end
+
+-- A REFUSE has the tag of the refused channel at either end, and makes no stream.
+local function stream_of_refusal(command, pdu)
+  for _, own in ipairs({ "receiver", "sender" }) do
+    for _, end_ in ipairs({ "receiver", "sender" }) do
+      local stream = find_by_tag(pdu, end_, command.tag, command.id, own)
+      if stream then return stream end
+    end
+  end
+end
+
+local function stream_of(command, pdu, link)
+  local tag, own_tag = command.tag, command.fourth
+  if command.kind == CONNECT then
+    local tags = { sender = own_tag, receiver = tag ~= 0 and tag or nil }
+    return stream_of_tags(command, pdu, link, "sender", tags)
+  elseif command.kind == ACCEPT or command.kind == CLOSED then
+    return stream_of_tags(command, pdu, link, "receiver", { sender = tag, receiver = own_tag })
+  elseif command.kind == CREDIT then
+    return stream_of_tags(command, pdu, link, "receiver", { sender = tag })
+  elseif command.kind == DATA or command.kind == END then
+    return stream_of_tags(command, pdu, link, "sender", { receiver = tag })
+  elseif command.kind == REFUSE then
+    return stream_of_refusal(command, pdu)
+  end
+end
+
+-- Places the next DATA of a stream: its offset, and its part of a datagram.
+local function place(stream, part)
+  part.offset, stream.offset = stream.offset, stream.offset + part.bytes
+  if part.is_first then
+    stream.message = { number = stream.messages, first_in = part.frame, bytes = 0 }
+    stream.messages = stream.messages + 1
+  end
+  local message = stream.message
+  if message then
+    part.message, part.message_offset = message, message.bytes
+    message.bytes = message.bytes + part.bytes
+    if part.is_last then message.last_in, stream.message = part.frame, nil end
+  end
+end
+
+-- Returns the part that a DATA is. Numbers come in order but for retransmissions, and offsets count
+-- from the first DATA in the capture.
+local function on_data(stream, command, pinfo)
+  local part = stream.parts[command.fourth]
+  if part then return part end
+  part = { bytes = command.data_bytes, frame = pinfo.number, is_first = command.flags % 2 == FIRST,
+    is_last = command.flags % 4 >= LAST }
+  stream.parts[command.fourth] = part
+  if not stream.next then stream.next, stream.offset = command.fourth, 0 end
+  while stream.parts[stream.next] and not stream.parts[stream.next].offset do
+    place(stream, stream.parts[stream.next])
+    stream.next = (stream.next + 1) % NUMBERS
+  end
+  return part
+end
+
+-- The exchange that a command begins: the newest CONNECT, and the first END.
+local function begin_exchange(stream, kind, pinfo)
+  if kind == END and stream[kind] then return stream[kind] end
+  stream[kind] = { frame = pinfo.number, time = pinfo.rel_ts }
+  return stream[kind]
+end
+
+local function answer_exchange(stream, kind, pinfo)
+  local exchange = stream[kind]
+  if not exchange or exchange.answer then return nil end
+  exchange.answer, exchange.duration = pinfo.number, pinfo.rel_ts - exchange.time
+  return exchange
+end
+
+local function follow(command, pdu, link, pinfo)
+  if command.broken then return nil end
+  local stream = stream_of(command, pdu, link)
+  if not stream then return nil end
+  local note, kind = { stream = stream }, command.kind
+  if kind == DATA then note.part = on_data(stream, command, pinfo) end
+  if kind == CONNECT or kind == END then note.began = begin_exchange(stream, kind, pinfo) end
+  if kind == CLOSED then note.answered = answer_exchange(stream, END, pinfo) end
+  if kind == CLOSED or kind == ACCEPT or kind == REFUSE then
+    note.answered = note.answered or answer_exchange(stream, CONNECT, pinfo)
+  end
+  return note
+end
+
+local function show_part(part, item)
+  if part.offset then
+    local offset = UInt64.new(part.offset % NUMBERS, math.floor(part.offset / NUMBERS))
+    add_generated(item, f.socket_offset, offset)
+  end
+  local message = part.message
+  if not message then return end
+  add_generated(item, f.socket_message, message.number)
+  add_generated(item, f.socket_message_offset, UInt64.new(part.message_offset))
+  add_generated(item, f.socket_first_in, message.first_in)
+  if message.last_in then
+    add_generated(item, f.socket_message_length, UInt64.new(message.bytes))
+    add_generated(item, f.socket_last_in, message.last_in)
+  end
+end
+
+local function show_note(note, command)
+  local item = command.item
+  add_generated(item, f.socket_stream, note.stream.index)
+  if note.part then show_part(note.part, item) end
+  if note.began and note.began.answer then add_generated(item, f.socket_answer_in, note.began.answer) end
+  if note.answered then
+    add_generated(item, f.socket_request_in, note.answered.frame)
+    services.add_time(item, f.socket_time, note.answered.duration)
+  end
+end
+
+services.readers[CLASS] = { read = read, show = show, expert = e.socket,
+  title = "Malformed command of sockets" }
+services.followers[CLASS] = { follow = follow, show = show_note }
+function services.forget_sockets() stream_count, by_tag, by_ends = 0, {}, {} end
+
+end
+
+function services.forget()
+  service_notes = {}
+  services.forget_memory()
+  services.forget_sockets()
+end
+
 -- ---- Commands -----------------------------------------------------------------------------------
 
 local function show_command(tvb, at, to, number, control_bytes, data_bytes, is_whole, tree)
@@ -907,8 +1585,13 @@ local function dissect_commands(tvb, from, to, captured, tree, pdu, pinfo)
     local item = shown and show_command(tvb, at, math.min(next_at, limit), count + 1, control_bytes,
       data_bytes, not cut and units <= 9, tree) or tree
     if broken then item:add_proto_expert_info(e[broken]) end
+    if not broken and suede.prefs.services and at + control_bytes <= limit then
+      services.read({ tvb = tvb, at = at, control_bytes = control_bytes, data_bytes = data_bytes,
+        is_whole = not cut, shown = shown, tree = item,
+        octets = bytes:sub(at - from + 1, math.min(next_at, limit) - from) }, pdu)
+    end
     if broken or cut then return count, at - from, broken end
-    if first >= AXI_FIRST and first < AXI_END then
+    if first >= AXI_FIRST and first < AXI_END and suede.prefs.services then
       dissect_axi(bytes:sub(at - from + 1, next_at - from), tvb, at, control_bytes, data_bytes, shown, item,
         pdu, pinfo)
     end
@@ -1143,6 +1826,7 @@ local function forget()
   ip_addresses, found, paths, connections, connection_count = {}, {}, {}, {}, 0
   associations, ended, nonces, generations, sessions = {}, {}, {}, {}, {}
   axi_exchanges = {}
+  services.forget()
 end
 suede.init = forget
 forget()
@@ -1700,8 +2384,9 @@ local function dissect_pdu(tvb, pinfo, tree, link)
   end
   -- A PDU that a receiver drops without an answer is no part of a sequence, and neither is a PDU that an ICMP
   -- message quotes.
-  local counts = link.from and not link.dropped and not broken and status ~= RCRC_BAD and
-    (pdu.ver == DATA_VERSION or pdu.control)
+  local accepted = not link.dropped and not broken and status ~= RCRC_BAD
+  if accepted and pdu.services and not pinfo.in_error_pkt then services.follow(pdu, link, pinfo) end
+  local counts = accepted and link.from and (pdu.ver == DATA_VERSION or pdu.control)
   if counts and not pinfo.in_error_pkt then
     if not pinfo.visited then analyse(pdu, link, pinfo) end
     if found[pinfo.number] then show_analysis(found[pinfo.number], tree, marks) end

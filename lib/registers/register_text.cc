@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints suede/registers.h, for the build.
+#include "registers/register_text.h"
+
 #include <cctype>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "registers/register_events.h"
 #include "registers/register_map.h"
+#include "registers/register_page.h"
 
 namespace suede {
 namespace {
@@ -20,6 +21,8 @@ std::string Upper(std::string_view text) {
   }
   return upper;
 }
+
+}  // namespace
 
 std::string RegistersAsHeader() {
   const RegisterMap& map = RegisterMap::Get();
@@ -41,6 +44,12 @@ std::string RegistersAsHeader() {
     StrAppend(&out, "#define SUEDE_EVENT_", Upper(RegisterEventRows()[bit].name), " (1u << ", bit,
               ") /* ", RegisterEventRows()[bit].sentence, " */\n");
   }
+  absl::StrAppendFormat(
+      &out,
+      "\n/* Pages of registers: docs/registers.md, \"Pages\". */\n"
+      "#define SUEDE_REGISTER_PAGE_BYTES 0x%xu\n#define SUEDE_REGISTER_PAGE_DOORBELL 0x%xu\n"
+      "#define SUEDE_REGISTER_PAGE_MAGIC 0x%xu\n",
+      RegisterPage::kBytes, RegisterPage::kDoorbell, RegisterPage::kMagic);
   for (const RegisterBlock& block : map.blocks()) {
     StrAppend(&out, "\n/* ", block.name, ": ", block.sentence, " */\n");
     for (const RegisterRow& row : block.rows) {
@@ -59,10 +68,4 @@ std::string RegistersAsHeader() {
   return out + "\n#endif /* SUEDE_REGISTERS_H_ */\n";
 }
 
-}  // namespace
 }  // namespace suede
-
-int main() {
-  std::fputs(suede::RegistersAsHeader().c_str(), stdout);
-  return 0;
-}
