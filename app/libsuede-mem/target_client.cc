@@ -290,6 +290,7 @@ int suede_mem_target::RenewFiles(uint32_t planes) {
 // Registers the windows with the restarted daemons of `planes`, a mask. A plane that fails is
 // marked lost.
 int suede_mem_target::RegisterAgain(uint32_t planes) {
+  register_index_.reset();
   if ((planes & on_lcore_) != 0) {
     if (const int error = RenewFiles(planes); error != 0) return error;
   }
@@ -315,10 +316,35 @@ int suede_mem_target::RegisterAgain(uint32_t planes) {
   return 0;
 }
 
+// Finds the registers of the target's instance. Returns a negative errno.
+int suede_mem_target::FindInstance() {
+  suede_client* const client = planes_[0].client();
+  const suede_instance& own = planes_[0].instance();
+  uint64_t count = 0;
+  int error = suede_register_read(client, SUEDE_REG_ENDPOINT_INSTANCES,
+                                  SUEDE_REG_ENDPOINT_INSTANCES_BITS, &count);
+  for (uint32_t i = 0; error == 0 && i < count; ++i) {
+    uint64_t xpu = 0;
+    uint64_t number = 0;
+    error = suede_register_read(client, SUEDE_REG_INSTANCE_XPU(i), SUEDE_REG_INSTANCE_XPU_BITS,
+                                &xpu);
+    if (error != 0) break;
+    error = suede_register_read(client, SUEDE_REG_INSTANCE_INSTANCE(i),
+                                SUEDE_REG_INSTANCE_INSTANCE_BITS, &number);
+    if (xpu != own.xpuid || number != own.instance) continue;
+    register_index_ = i;
+    return error;
+  }
+  return error != 0 ? error : -ENOENT;
+}
+
 int suede_mem_target::ReadPartition() {
   uint64_t partition = 0;
-  const int error = suede_register_read(planes_[0].client(), SUEDE_REG_CONTROL_PARTITION,
-                                        SUEDE_REG_CONTROL_PARTITION_BITS, &partition);
+  int error = register_index_ ? 0 : FindInstance();
+  if (error == 0) {
+    error = suede_register_read(planes_[0].client(), SUEDE_REG_INSTANCE_PARTITION(*register_index_),
+                                SUEDE_REG_INSTANCE_PARTITION_BITS, &partition);
+  }
   // If the partition is unknown, restricted windows refuse all requests.
   target_->windows().SetPartition(error == 0 ? static_cast<uint16_t>(partition)
                                              : Window::kAnyPartition);

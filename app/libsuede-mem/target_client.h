@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "mem/target.h"
@@ -59,6 +60,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
                      const std::shared_ptr<suede::mem::WindowFile>& file);
   int RenewFiles(uint32_t planes);
   int RegisterAgain(uint32_t planes);
+  int FindInstance();
   int ReadPartition();
   void RefreshPartition();
 
@@ -75,6 +77,7 @@ struct suede_mem_target final : suede::mem::ResponseSink {
   uint32_t on_lcore_ = 0;  // mask of planes whose requests the lcore executes
   uint32_t request_vcs_ = 0;
   int64_t partition_read_ns_ = 0;
+  std::optional<uint32_t> register_index_;  // of the instance; nullopt: not found yet
 
   // Also serializes Reconnect with Start.
   suede::PollThread thread_{"a thread serves the target already", "no thread serves the target"};

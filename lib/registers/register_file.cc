@@ -221,6 +221,8 @@ uint64_t RegisterFile::ReadFact(const RegisterRef& ref) const {
       return static_cast<uint64_t>(config.instances[ref.index].congestion);
     case RegisterFact::kInstanceSealing:
       return static_cast<uint64_t>(config.instances[ref.index].sealing);
+    case RegisterFact::kInstancePartition:
+      return PartitionOf(config, config.instances[ref.index]);
     case RegisterFact::kPlaneInstance:
     case RegisterFact::kPlaneNumber:
     case RegisterFact::kPlanePort:

@@ -262,6 +262,8 @@ Rows InstanceRows() {
            "Peers with which it may seal; 0 where sealing is off."),
       Read(0x34, 32, "sealed_peers", Fact::kInstanceSealed, "",
            "Peers with which PDUs are sealed now."),
+      Read(0x38, 32, "partition", Fact::kInstancePartition, "",
+           "Its partition: its own, or control.partition."),
   };
 }
 

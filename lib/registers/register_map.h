@@ -61,6 +61,7 @@ enum class RegisterFact : uint8_t {
   kInstanceSealing,
   kInstanceSealPeers,
   kInstanceSealed,
+  kInstancePartition,
   kPlaneInstance,
   kPlaneNumber,
   kPlanePort,
