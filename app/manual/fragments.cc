@@ -165,8 +165,9 @@ std::string PerfFlags() {
   for (const perf::FlagText& flag : perf::FlagTexts()) {
     const std::string about =
         StrCat(flag.type, "; default ", flag.default_value.empty() ? "none" : flag.default_value);
-    out +=
-        Definition(StrCat(Bold("--" + flag.name), " (", Plain(about), ")"), flag.description + ".");
+    const std::string letter = flag.letter != 0 ? Bold(std::string{'-', flag.letter}) + ", " : "";
+    out += Definition(StrCat(letter, Bold("--" + flag.name), " (", Plain(about), ")"),
+                      flag.description + ".");
   }
   return out;
 }
