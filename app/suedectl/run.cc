@@ -130,6 +130,7 @@ int RunLocal(const Invocation& invocation, std::FILE* out, std::FILE* err) {
   std::vector<std::string_view> arguments(invocation.arguments.begin(),
                                           invocation.arguments.end());
   if (invocation.flags.json && invocation.local->takes_json) arguments.emplace_back("--json");
+  if (invocation.flags.wide && invocation.local->takes_json) arguments.emplace_back("--wide");
   return invocation.local->run(arguments, stdin, out, err);
 }
 

@@ -58,6 +58,7 @@ def test_everything_is_there(prefix):
     wanted |= {f"share/doc/suede/{path.name}" for path in (e2e.ROOT / "docs").glob("*.md")}
     wanted |= {f"share/man/{page}" for page in PAGES}
     wanted |= {f"share/bash-completion/completions/{name}" for name in PROGRAMS}
+    wanted |= {f"share/zsh/site-functions/_{name}" for name in PROGRAMS}
     wanted |= {f"lib/python3/dist-packages/suede/{path.name}"
                for path in (e2e.ROOT / "app/python/suede").glob("*.py")}
     wanted |= {"lib/python3/dist-packages/suede/_declarations.py"}
@@ -143,6 +144,20 @@ def test_completion(prefix, line, wanted):
               f"$(complete -p {words[0]} | sed 's/.*-F \\([^ ]*\\).*/\\1/') >/dev/null\n"
               'printf "%s\\n" "${COMPREPLY[@]}"')
     assert sorted(installed.run("bash", "-euc", script).split()) == wanted
+
+
+def test_completion_of_zsh(prefix):
+    """Each script loads by its function's name, and offers the words of its program."""
+    for words, wanted in [("suede --d", "--dump_config"), ("suede-perf -", "--histogram_csv"),
+                          ("suede-switch -", "--dump_config"), ("suede-fare -", "--once"), ("suede-mesh -", "--plane"),
+                          ("suedectl counters ", "delta"), ("suedectl top --sort ", "retransmissions")]:
+        typed = words.split(" ")
+        script = (f'fpath=("{prefix}/share/zsh/site-functions" $fpath)\n'
+                  'compadd() { shift; print -l -- "$@" }\ncompdef() { }\n'
+                  f"words=({' '.join(word or chr(39) * 2 for word in typed)}) CURRENT={len(typed)}\n"
+                  f"autoload -Uz _{typed[0]}\n_{typed[0]}")
+        offered = installed.run("zsh", "-fc", script, env=environment(prefix)).split()
+        assert wanted in offered, (words, offered)
 
 
 def test_units_are_good(tree, prefix, as_root):

@@ -34,6 +34,66 @@ def pair():
         yield directory, left, right
 
 
+# Methods whose result is one text, whatever its width.
+DOCUMENTS = {"config.get", "record.read"}
+# Methods that wait, or need one of several parameters.
+NEEDING = {"events.wait", "config.check"}
+
+
+def test_no_table_is_wider_than_a_page(pair):
+    """Of each command that changes nothing, with load; with --wide the whole rows."""
+    directory, left, right = pair
+    methods = e2e.managed(left, "rpc", "describe")["methods"]
+    commands = [m["name"].split(".") for m in methods
+                if not m["changes"] and m["name"] not in DOCUMENTS | NEEDING
+                and not any(p["required"] for p in m["params"])
+                and not (m["descriptor"] and m["descriptor"]["required"])]
+    assert len(commands) > 20
+    commands += [["counters", "get", "--scope", scope] for scope in SCOPES]
+    commands += [["ping", "0", "--count", "1"], ["--every", "0.1", "--times", "1", "top"], ["endpoints"]]
+    server = e2e.perf_server(directory, left, "0")
+    with e2e.perf(directory, "load", right.socket, "--destinations", 0, "--duration", 60) as load:
+        e2e.wait_until(lambda: right.counters()["tx_commands_total"] > 0, e2e.START_S, "traffic")
+        for command in commands:
+            for line in e2e.suedectl(right, *command).splitlines():
+                assert len(line) <= 100, (command, line)
+        assert load.running(), load.report()
+    server.kill()
+    hidden = e2e.suedectl(right, "connections", "list")
+    wide = e2e.suedectl(right, "--wide", "connections", "list")
+    assert "(--wide shows, too:" in hidden and "(--wide" not in wide
+    assert max(map(len, wide.splitlines())) > 100
+
+
+def test_completion_knows_names_and_xpus(pair):
+    _, left, _ = pair
+
+    def completed(*words):
+        script = ('source <("$0" completion); COMP_WORDS=(suedectl "$@"); COMP_CWORD=$#; _suedectl\n'
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        path = {**os.environ, "PATH": f"{pathlib.Path(e2e.SUEDECTL).parent}:{os.environ['PATH']}"}
+        run = subprocess.run(["bash", "-c", script, e2e.SUEDECTL, *words], capture_output=True, text=True,
+                             timeout=e2e.START_S, check=True, env=path)
+        return run.stdout.split()
+
+    here = ("--socket", left.management)
+    assert completed(*map(str, here), "ping", "1") == ["1"]
+    assert completed(*map(str, here), "path", "--peer", "") == ["1"]
+    assert completed(*map(str, here), "ping", "1", "--xpu", "") == ["0"]
+    # As if the daemon had its sockets where daemons of this user have them.
+    root = pathlib.Path("/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/nowhere"))
+    if not os.access(root, os.W_OK):
+        pytest.skip("no runtime directory of the user")
+    place = root / "suede" / left.name
+    place.mkdir(parents=True)
+    try:
+        (place / "management.sock").symlink_to(left.management)
+        assert completed("--endpoint", left.name[:5]) == [left.name]
+    finally:
+        (place / "management.sock").unlink()
+        place.rmdir()
+
+
 class Raw:
     """A connection that sends any bytes."""
 

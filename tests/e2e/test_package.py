@@ -57,7 +57,8 @@ def test_each_has_its_part(packages):
             "/usr/lib/systemd/system/suede@.service", "/usr/share/man/man8/suede.8.gz",
             "/usr/lib/sysusers.d/suede.conf", "/usr/lib/tmpfiles.d/suede.conf",
             "/usr/share/doc/suede/examples/memif-pair-left.yaml",
-            "/usr/share/bash-completion/completions/suedectl"} <= suede
+            "/usr/share/bash-completion/completions/suedectl",
+            "/usr/share/zsh/vendor-completions/_suedectl"} <= suede
     assert any(name.endswith("/wireshark/plugins/suede.lua") for name in suede)
     assert not any("libsuede" in name for name in suede)
     assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))

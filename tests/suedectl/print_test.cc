@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <sstream>
+
 namespace suede::ctl {
 namespace {
 
@@ -67,6 +70,23 @@ TEST(PrintTest, OtherValues) {
   EXPECT_EQ(Text(R"({"level":"info","n":7,"list":[1,2],"object":{"x":[]}})"),
             "level: info\nn: 7\nlist: 1,2\nx  -\n");
   EXPECT_EQ(Text("{}"), "");
+}
+
+TEST(WrapTextTest, BreaksAtSpacesAndLongWordsAtCommas) {
+  EXPECT_EQ(WrapText("one two three", 0, 2, 7), "one two\n  three");
+  EXPECT_EQ(WrapText("one two", 6, 4, 9), "one\n    two");
+  EXPECT_EQ(WrapText("aa,bb,cc,dd", 0, 1, 6), "aa,bb,\n cc,dd");
+  EXPECT_EQ(WrapText("abcdefgh ij", 0, 1, 4), "abcdefgh\n ij");
+}
+
+TEST(PrintTest, NestedObjectsLoseTheEndsOfLongTexts) {
+  const Json one{{"name", "x"}, {"about", Json{{"text", std::string(200, 'a')}, {"n", 1}}}};
+  for (const Json& result : {Json{{"rows", Json::array({one})}}, Json{{"about", one["about"]}}}) {
+    std::istringstream narrow(ToText(result));
+    for (std::string line; std::getline(narrow, line);) EXPECT_LE(line.size(), 100u) << line;
+    EXPECT_NE(ToText(result).find("aa.."), std::string::npos);
+    EXPECT_NE(ToText(result, SIZE_MAX).find(std::string(200, 'a')), std::string::npos);
+  }
 }
 
 }  // namespace
