@@ -2,6 +2,8 @@
 #include "fragments.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <vector>
 
 #include "base/text.h"
@@ -9,6 +11,7 @@
 #include "endpoint/daemon_flags.h"
 #include "fare/fare_config.h"
 #include "fare/fare_flags.h"
+#include "header_page.h"
 #include "mesh/mesh_flags.h"
 #include "mesh/system.h"
 #include "mgmt/catalog.h"
@@ -320,18 +323,38 @@ std::string Script(std::string_view program, const Flags& flags, Shell shell) {
 
 std::span<const Fragment> Fragments() { return kFragments; }
 
-std::optional<std::string> FillIn(std::string_view text) {
+namespace {
+
+// Returns the text of a fragment; nullopt if it is unknown.
+std::optional<std::string> TextOf(std::string_view name, const std::string& headers) {
+  const size_t blank = name.find(' ');
+  if (blank != std::string_view::npos) {
+    std::ifstream file(StrCat(headers, "/", name.substr(blank + 1)));
+    if (!file) return std::nullopt;
+    std::stringstream text;
+    text << file.rdbuf();
+    if (name.starts_with("about ")) return HeaderAbout(text.str());
+    if (name.starts_with("header ")) return HeaderPage(text.str());
+    return std::nullopt;
+  }
+  const auto found = std::find_if(std::begin(kFragments), std::end(kFragments),
+                                  [&](const Fragment& f) { return f.name == name; });
+  if (found == std::end(kFragments)) return std::nullopt;
+  return found->make();
+}
+
+}  // namespace
+
+std::optional<std::string> FillIn(std::string_view text, const std::string& headers) {
   std::string out;
   for (const std::string_view line : Split(text, '\n')) {
     if (line.size() < 3 || line.front() != '@' || line.back() != '@') {
       StrAppend(&out, line, "\n");
       continue;
     }
-    const std::string_view name = line.substr(1, line.size() - 2);
-    const auto found = std::find_if(std::begin(kFragments), std::end(kFragments),
-                                    [&](const Fragment& f) { return f.name == name; });
-    if (found == std::end(kFragments)) return std::nullopt;
-    out += found->make();
+    const std::optional<std::string> filled = TextOf(line.substr(1, line.size() - 2), headers);
+    if (!filled) return std::nullopt;
+    out += *filled;
   }
   // scdoc rejects several empty lines at the end.
   while (out.ends_with("\n\n")) out.pop_back();

@@ -21,13 +21,19 @@ int Fail(const std::string& message) {
   return 1;
 }
 
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
 int PrintPage(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Fail(path + " cannot be read");
   std::stringstream text;
   text << file.rdbuf();
-  const std::optional<std::string> page = suede::manual::FillIn(text.str());
-  if (!page) return Fail(path + " names an unknown fragment");
+  const std::optional<std::string> page =
+      suede::manual::FillIn(text.str(), DirectoryOf(path) + "../../include/suede");
+  if (!page) return Fail(path + " names an unknown fragment or header");
   std::fputs(page->c_str(), stdout);
   return 0;
 }

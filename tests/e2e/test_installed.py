@@ -15,7 +15,8 @@ import e2e
 import installed
 from test_service import Manager
 
-PAGES = ["man1/suede-mesh.1", "man1/suede-perf.1", "man1/suedectl.1", "man5/suede.yaml.5", "man7/suede-counters.7",
+PAGES = ["man1/suede-mesh.1", "man1/suede-perf.1", "man1/suedectl.1", "man3/libsuede.3",
+         "man3/libsuede-axi.3", "man3/libsuede-mem.3", "man5/suede.yaml.5", "man7/suede-counters.7",
          "man7/suede-events.7", "man8/suede.8", "man8/suede-fare.8", "man8/suede-switch.8"]
 PROGRAMS = ["suede", "suede-fare", "suede-mesh", "suedectl", "suede-perf", "suede-switch"]
 
@@ -128,6 +129,17 @@ def test_manual_pages_say_what_the_programs_say(prefix):
     assert len(names) > 10 and all(name in commands for name in names)
 
 
+@pytest.mark.parametrize("page, headers", [("libsuede", ["suede.h", "load.h", "suede.hpp"]), ("libsuede-axi", ["axi.h"]),
+                                           ("libsuede-mem", ["mem.h", "socket.h", "mem.hpp", "socket.hpp"])])
+def test_manual_pages_of_libraries_have_every_call(prefix, page, headers):
+    text = text_of(prefix, f"man3/{page}.3")
+    for header in headers:
+        source = (e2e.ROOT / "include/suede" / header).read_text()
+        names = re.findall(r"^SUEDE_API [\w* ]*?\*?(\w+)\(" if header.endswith(".h") else r"^class (\w+) ", source, re.M)
+        assert names and all(re.search(rf"\b{name}\b", text) for name in names), (header, names)
+    assert "private:" not in text and "SUEDE_API " not in text
+
+
 @pytest.mark.parametrize("line, wanted", [
     ("suede --dump", ["--dump_config"]),
     ("suede-perf --dest", ["--destinations"]),
@@ -198,6 +210,7 @@ def test_two_daemons_under_their_unit(machine, directory):
             check_limits(machine, left)
             assert e2e.both_ways(directory, left, right, 1) > 0
             assert e2e.managed(left, "version")["name"] == "left"
+            check_reload(machine, directory, left, configs[0])
             e2e.wait_until(lambda: manager.said("WATCHDOG", "1") >= 2, e2e.START_S, "the watchdog")
             left.signal(signal.SIGTERM)
             manager.wait_for("STOPPING", "1")
@@ -205,6 +218,22 @@ def test_two_daemons_under_their_unit(machine, directory):
             assert right.terminate() == 0
     # A daemon leaves no files.
     assert not [path.name for path in (machine / "run/suede/left").rglob("*") if not path.is_dir()]
+
+
+def check_reload(machine, directory, daemon, config):
+    """A good file takes effect, a wrong one changes nothing; both while the daemon serves."""
+    def level():
+        return e2e.managed(daemon, "log", "get_level")["level"]
+
+    changed = e2e.changed(config, {"log": {"level": "warning"}})
+    with installed.UnitDaemon.reload(directory, machine, daemon.name, changed) as run:
+        run.expect(0, e2e.START_S)
+    assert level() == "warning"
+    wrong = e2e.changed(config, {"log": {"level": "loud"}})
+    with installed.UnitDaemon.reload(directory, machine, daemon.name, wrong) as run:
+        run.expect(1, e2e.START_S)
+        assert f"/etc/suede/{daemon.name}.yaml" in run.stderr() and "loud" in run.stderr(), run.stderr()
+    assert level() == "warning"
 
 
 def check_limits(machine, daemon):

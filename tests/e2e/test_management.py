@@ -41,7 +41,7 @@ NEEDING = {"events.wait", "config.check"}
 
 
 def test_no_table_is_wider_than_a_page(pair):
-    """Of each command that changes nothing, with load; with --wide the whole rows."""
+    """Runs each command that changes nothing, under load; with --wide the rows are whole."""
     directory, left, right = pair
     methods = e2e.managed(left, "rpc", "describe")["methods"]
     commands = [m["name"].split(".") for m in methods

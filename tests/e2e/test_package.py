@@ -70,7 +70,8 @@ def test_each_has_its_part(packages):
         "python3-suede")
     development = files("libsuede-dev")
     assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp",
-            "/usr/include/suede/load.h", "/usr/include/suede/mem.h", "/usr/include/suede/mem.hpp"} <= development
+            "/usr/include/suede/load.h", "/usr/include/suede/mem.h", "/usr/include/suede/mem.hpp",
+            "/usr/share/man/man3/libsuede.3.gz"} <= development
     for name in ("/pkgconfig/libsuede.pc", "/pkgconfig/libsuede-mem.pc", "/libsuede-mem.so", "/pkgconfig/libsuede-axi.pc",
                  "/libsuede-axi.so"):
         assert any(path.endswith(name) for path in development), name
