@@ -273,12 +273,13 @@ Json MakeTop(const TopSample& before, const TopSample& now, const TopView& view)
               {"drops", Shown(view, Drops(before, now))}};
 }
 
-std::string TopText(const Json& top, size_t columns) {
+std::string TopText(const Json& top, size_t columns, const XpuNames& names) {
   std::string out = StrCat("endpoint ", Text(At(top, "name")), "  up ", Text(At(top, "uptime_s")),
                            " s  clients ", Text(At(top, "clients")), "  connections ",
                            Text(At(top, "connections")), "\n");
   for (const char* list : {"ports", "instances", "planes", "lcores", "peers", "drops"}) {
-    StrAppend(&out, "\n", ToText(Json{{list, ListAt(top, list)}}, columns));
+    const Json rows{{list, ListAt(top, list)}};
+    StrAppend(&out, "\n", ToText(WithNames(rows, names), columns));
   }
   return out;
 }

@@ -11,13 +11,14 @@
 
 #include "suedectl/daemon_command.h"
 #include "suedectl/print.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 
 // Results of the daemon's methods at one time.
 struct TopSample {
   double at_s = 0;  // seconds of a monotonic clock
-  Json version, ports, planes, connections, clients;
+  Json version, ports, planes, connections, clients, peers;
   Json total, of_ports, of_instances, of_lcores;  // counters.get
 };
 
@@ -43,7 +44,7 @@ TopView ViewOf(const ForeignJson& params);
 // absent.
 Json MakeTop(const TopSample& before, const TopSample& now, const TopView& view);
 // Formats the rates as text.
-std::string TopText(const Json& top, size_t columns = kTextColumns);
+std::string TopText(const Json& top, size_t columns = kTextColumns, const XpuNames& names = {});
 
 absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                     FILE* err);

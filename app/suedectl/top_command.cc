@@ -42,6 +42,7 @@ absl::StatusOr<TopSample> Sample(Daemon& daemon) {
       {&TopSample::ports, "ports.list"},
       {&TopSample::planes, "planes.list"},
       {&TopSample::clients, "clients.list"},
+      {&TopSample::peers, "peers.list"},
   };
   for (const auto& call : kCalls) {
     absl::StatusOr<Json> result = daemon.Call(call.method, call.params);
@@ -78,7 +79,10 @@ absl::Status RunScreen(Daemon& daemon, const TopView& view, double period, const
     const auto [rows, width] = terminal.size();
     const size_t columns = flags.wide ? width : std::min(width, kTextColumns);
     std::string text = "sampling";
-    if (drawn) text = TopText(MakeTop(drawn->first, drawn->second, keys.view()), columns);
+    if (drawn) {
+      const auto& [from, to] = *drawn;
+      text = TopText(MakeTop(from, to, keys.view()), columns, NamesIn(to.peers));
+    }
     if (terminal.has_keys()) text = StrCat(keys.Line(width), "\n", text);
     text = FitScreen(text, rows, width);
     if (keys.has_colours()) text = WithColours(text);
@@ -115,7 +119,8 @@ absl::Status RunTop(Daemon& daemon, const ForeignJson& params, const GlobalFlags
     absl::StatusOr<TopSample> now = Sample(daemon);
     if (!now.ok()) return now.status();
     const Json top = MakeTop(*before, *now, view);
-    const std::string text = flags.json ? Dump(top) + "\n" : TopText(top, flags.columns());
+    const std::string text =
+        flags.json ? Dump(top) + "\n" : TopText(top, flags.columns(), NamesIn(now->peers));
     if (i != 0 && !flags.json) std::fputs("\n", out);
     std::fputs(text.c_str(), out);
     if (std::fflush(out) != 0) return absl::AbortedError("cannot write the output");

@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 
 import e2e
+from client import Client
 
 # Methods that have a test of their own below, or end the daemon.
 CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
@@ -63,6 +64,26 @@ def test_no_table_is_wider_than_a_page(pair):
     wide = e2e.suedectl(right, "--wide", "connections", "list")
     assert "(--wide shows, too:" in hidden and "(--wide" not in wide
     assert max(map(len, wide.splitlines())) > 100
+
+
+def test_tables_name_xpus():
+    """Peers with a name have it beside their number; JSON is as the daemon sent it."""
+    with e2e.work_directory() as directory:
+        left, right = (e2e.endpoint_config(directory, side, e2e.memif_device(directory, role))
+                       for side, role in (("left", "server"), ("right", "client")))
+        left["peers"][0]["name"] = "gpu-one"
+        with e2e.daemons(e2e.Daemon(directory, left), e2e.Daemon(directory, right)) as (one, other):
+            for daemon in (one, other):
+                daemon.wait_for_link()
+            with Client(one.socket) as sender, Client(other.socket) as receiver:
+                receiver.claim(1)
+                sender.complete(sender.send_all(1, 4), 20)
+            assert [peer["name"] for peer in e2e.managed(one, "peers", "list")["peers"]] == ["gpu-one"]
+            for command in (("connections", "list"), ("--every", "0.1", "--times", "1", "top")):
+                text = e2e.suedectl(one, *command)
+                assert "peer_name" in text and "gpu-one" in text, text
+                assert "peer_name" not in e2e.suedectl(one, "-j", *command)
+            assert "peer_name" not in e2e.suedectl(other, "connections", "list")
 
 
 def test_completion_knows_names_and_xpus(pair):

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <sstream>
 
+#include "suedectl/xpu_names.h"
+
 namespace suede::ctl {
 namespace {
 
@@ -87,6 +89,27 @@ TEST(PrintTest, NestedObjectsLoseTheEndsOfLongTexts) {
     EXPECT_NE(ToText(result).find("aa.."), std::string::npos);
     EXPECT_NE(ToText(result, SIZE_MAX).find(std::string(200, 'a')), std::string::npos);
   }
+}
+
+TEST(XpuNamesTest, StandBehindNumbers) {
+  const Json peers =
+      TryParse<Json>(R"({"peers":[{"xpu":1,"name":"gpu1"},{"xpu":2,"name":""},{"xpu":3},
+                                                 {"xpu":"x","name":"y"},7]})")
+          .value();
+  const XpuNames names = NamesIn(peers);
+  EXPECT_EQ(names, (XpuNames{{1, "gpu1"}}));
+  const Json rows =
+      TryParse<Json>(R"({"rows":[{"xpu":0,"peer":1,"vc":2},{"xpu":0,"peer":2,"vc":3},7],
+                                       "n":1})")
+          .value();
+  EXPECT_TRUE(HasXpus(rows));
+  EXPECT_EQ(Dump(WithNames(rows, names)["rows"][0]),
+            R"({"xpu":0,"peer":1,"peer_name":"gpu1","vc":2})");
+  EXPECT_TRUE(WithNames(rows, names)["rows"][1]["peer_name"].is_null());
+  EXPECT_EQ(WithNames(rows, {}), rows);
+  EXPECT_EQ(WithNames(rows, {{9, "x"}}), rows) << "no row has it";
+  EXPECT_FALSE(HasXpus(peers["peers"])) << "no object";
+  EXPECT_EQ(WithNames(peers, names), peers) << "rows with names of their own";
 }
 
 }  // namespace
