@@ -201,7 +201,8 @@ std::vector<PeerView> Management::Peers() {
                      .port = config.ports[at.port].name,
                      .address = FormatAddress(config.ports[at.port].encapsulation, address),
                      .mac = mac == MacAddress{} ? "" : FormatMac(mac),
-                     .resolving = learnt && mac == MacAddress{}});
+                     .resolving = learnt && mac == MacAddress{},
+                     .name = peer.name});
     }
   }
   return all;

@@ -2,6 +2,8 @@
 #include "fragments.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <vector>
 
 #include "base/text.h"
@@ -9,6 +11,7 @@
 #include "endpoint/daemon_flags.h"
 #include "fare/fare_config.h"
 #include "fare/fare_flags.h"
+#include "header_page.h"
 #include "mesh/mesh_flags.h"
 #include "mesh/system.h"
 #include "mgmt/catalog.h"
@@ -165,8 +168,9 @@ std::string PerfFlags() {
   for (const perf::FlagText& flag : perf::FlagTexts()) {
     const std::string about =
         StrCat(flag.type, "; default ", flag.default_value.empty() ? "none" : flag.default_value);
-    out +=
-        Definition(StrCat(Bold("--" + flag.name), " (", Plain(about), ")"), flag.description + ".");
+    const std::string letter = flag.letter != 0 ? Bold(std::string{'-', flag.letter}) + ", " : "";
+    out += Definition(StrCat(letter, Bold("--" + flag.name), " (", Plain(about), ")"),
+                      flag.description + ".");
   }
   return out;
 }
@@ -266,49 +270,98 @@ constexpr Fragment kFragments[] = {
 // Flags for the completion: name, and whether it takes a value.
 using Flags = std::vector<std::pair<std::string, bool>>;
 
-std::string Script(std::string_view program, const Flags& flags) {
-  std::string function(program);
-  std::replace(function.begin(), function.end(), '-', '_');
+// The parts of a script in which the shells differ.
+struct ShellText {
+  std::string_view head;              // behind the name of the program
+  std::string_view previous;          // the word before the cursor
+  std::string_view files;             // completes files
+  std::string_view words, words_end;  // around the words that are completed
+};
+constexpr ShellText kBash = {
+    .head = "# bash completion of ",
+    .previous = "${COMP_WORDS[COMP_CWORD-1]}",
+    .files = "COMPREPLY=($(compgen -f -- \"${COMP_WORDS[COMP_CWORD]}\"))",
+    .words = "COMPREPLY=($(compgen -W \"",
+    .words_end = "\" -- \"${COMP_WORDS[COMP_CWORD]}\"))",
+};
+constexpr ShellText kZsh = {
+    .head = "#compdef ",
+    .previous = "${words[CURRENT-1]}",
+    .files = "_files",
+    .words = "compadd -- ",
+    .words_end = "",
+};
+
+std::string Script(std::string_view program, const Flags& flags, Shell shell) {
+  const ShellText& t = shell == Shell::kZsh ? kZsh : kBash;
+  std::string function = StrCat("_", program);
+  if (shell == Shell::kBash) std::replace(function.begin(), function.end(), '-', '_');
   std::string all;
   std::string valued;
   for (const auto& [name, takes_value] : flags) {
     StrAppend(&all, all.empty() ? "--" : " --", name);
-    if (takes_value) StrAppend(&valued, valued.empty() ? "--" : "|--", name);
+    const bool is_endpoint = program == "suede-perf" && name == "endpoint";
+    if (takes_value && !is_endpoint) StrAppend(&valued, valued.empty() ? "--" : "|--", name);
   }
-  // Completes a flag's value as a file name.
-  return StrCat("# bash completion of ", program, "\n_", function, "() {\n",
-                "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-                "  case $previous in\n    ",
-                valued,
-                ") COMPREPLY=($(compgen -f -- \"$current\")) ;;\n    *) "
-                "COMPREPLY=($(compgen -W \"",
-                all, "\" -- \"$current\")) ;;\n  esac\n}\n", "complete -o filenames -F _", function,
-                " ", program, "\n");
+  std::string out = StrCat(t.head, program, "\n", function, "() {\n  case ", t.previous, " in\n");
+  if (program == "suede-perf") {
+    StrAppend(&out, "    --endpoint|-d) ", t.words, "$(suedectl completion endpoints 2>/dev/null)",
+              t.words_end, " ;;\n");
+  }
+  // Completes other flags' values as file names.
+  StrAppend(&out, "    ", valued, ") ", t.files, " ;;\n    *) ", t.words, all, t.words_end,
+            " ;;\n  esac\n}\n");
+  // The file may be sourced, or loaded by the name of its function.
+  if (shell == Shell::kZsh) {
+    return StrCat(out, "if [[ ${funcstack[1]} == ", function, " ]]; then\n  ", function,
+                  " \"$@\"\nelse\n  compdef ", function, " ", program, "\nfi\n");
+  }
+  return StrCat(out, "complete -o filenames -F ", function, " ", program, "\n");
 }
 
 }  // namespace
 
 std::span<const Fragment> Fragments() { return kFragments; }
 
-std::optional<std::string> FillIn(std::string_view text) {
+namespace {
+
+// Returns the text of a fragment; nullopt if it is unknown.
+std::optional<std::string> TextOf(std::string_view name, const std::string& headers) {
+  const size_t blank = name.find(' ');
+  if (blank != std::string_view::npos) {
+    std::ifstream file(StrCat(headers, "/", name.substr(blank + 1)));
+    if (!file) return std::nullopt;
+    std::stringstream text;
+    text << file.rdbuf();
+    if (name.starts_with("about ")) return HeaderAbout(text.str());
+    if (name.starts_with("header ")) return HeaderPage(text.str());
+    return std::nullopt;
+  }
+  const auto found = std::find_if(std::begin(kFragments), std::end(kFragments),
+                                  [&](const Fragment& f) { return f.name == name; });
+  if (found == std::end(kFragments)) return std::nullopt;
+  return found->make();
+}
+
+}  // namespace
+
+std::optional<std::string> FillIn(std::string_view text, const std::string& headers) {
   std::string out;
   for (const std::string_view line : Split(text, '\n')) {
     if (line.size() < 3 || line.front() != '@' || line.back() != '@') {
       StrAppend(&out, line, "\n");
       continue;
     }
-    const std::string_view name = line.substr(1, line.size() - 2);
-    const auto found = std::find_if(std::begin(kFragments), std::end(kFragments),
-                                    [&](const Fragment& f) { return f.name == name; });
-    if (found == std::end(kFragments)) return std::nullopt;
-    out += found->make();
+    const std::optional<std::string> filled = TextOf(line.substr(1, line.size() - 2), headers);
+    if (!filled) return std::nullopt;
+    out += *filled;
   }
   // scdoc rejects several empty lines at the end.
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }
 
-std::string FlagCompletion(std::string_view program) {
+std::string FlagCompletion(std::string_view program, Shell shell) {
   Flags flags;
   constexpr const Program* kPrograms[] = {&kSuedeProgram, &kSwitchProgram, &kFareProgram,
                                           &kMeshProgram};
@@ -326,7 +379,7 @@ std::string FlagCompletion(std::string_view program) {
   } else {
     return "";
   }
-  return Script(program, flags);
+  return Script(program, flags, shell);
 }
 
 }  // namespace suede::manual

@@ -3,6 +3,7 @@
 #ifndef SUEDE_APP_MANUAL_FRAGMENTS_H_
 #define SUEDE_APP_MANUAL_FRAGMENTS_H_
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,11 +18,13 @@ struct Fragment {
 };
 std::span<const Fragment> Fragments();
 
-// Returns the template with its fragments filled in; nullopt if one is unknown.
-std::optional<std::string> FillIn(std::string_view text);
+// Returns the template with its fragments filled in; nullopt if one is unknown. The lines
+// "@about FILE@" and "@header FILE@" stand for parts of a header in `headers`, a directory.
+std::optional<std::string> FillIn(std::string_view text, const std::string& headers);
 
-// Returns a bash script that completes the flags of a program; empty if it is unknown.
-std::string FlagCompletion(std::string_view program);
+enum class Shell : uint8_t { kBash, kZsh };
+// Returns a script that completes the flags of a program; empty if it is unknown.
+std::string FlagCompletion(std::string_view program, Shell shell);
 
 }  // namespace suede::manual
 

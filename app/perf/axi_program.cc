@@ -102,9 +102,9 @@ int RunAxi(const Options& options, Document document, const std::atomic<bool>& s
   const TscClock clock = TscClock::Calibrate();
   return RunClient(
       options,
-      [&](uint32_t bytes) {
-        return RunInOne<LoadRun<AxiLoad>>(options, bytes, clock, nullptr, stop, axi.get(), clock,
-                                          options, bytes);
+      [&](const Options& step, uint32_t bytes) {
+        return RunInOne<LoadRun<AxiLoad>>(step, bytes, clock, nullptr, stop, axi.get(), clock, step,
+                                          bytes);
       },
       &document, stop);
 }

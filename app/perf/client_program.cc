@@ -77,6 +77,7 @@ int WriteSummary(const Options& options, const Endpoints& endpoints, const Serve
   for (size_t worker = 0; worker < endpoints.size(); ++worker) {
     total.Add(servers[worker].Total());
     runs += servers[worker].runs();
+    document->arrivals.Merge(servers[worker].arrivals());
     lost |= endpoints[worker].lost();
   }
   return ConcludeServer(options, &total, runs, lost, document);
@@ -91,7 +92,7 @@ void ServeOthers(const Options& options, Endpoints& endpoints, Servers& servers,
     ServerWorkload<ClientEndpoint>& server = servers[worker];
     server.StartLinger({.peers = options.destinations,
                         .vcs = VcsOfWorker(options, worker),
-                        .runs = options.sizes.size(),
+                        .runs = options.sizes.size() * options.inflights.size(),
                         .timeout = Seconds(options.drain_s)},
                        endpoints[worker].Now());
     RunLoop(
@@ -107,9 +108,11 @@ int RunPeer(const Options& options, uint16_t own, Endpoints& endpoints, Document
     servers.emplace_back(endpoints[worker], own);
     if (log != nullptr) servers.back().LogTo(log->NewCells(own));
   }
-  RunSizes(
+  RunSteps(
       options,
-      [&](uint32_t size) { return RunSize(options, size, own, endpoints, servers, log, stop); },
+      [&](const Options& step, uint32_t size) {
+        return RunSize(step, size, own, endpoints, servers, log, stop);
+      },
       document, stop);
   if (!endpoints[0].lost()) ServeOthers(options, endpoints, servers, stop);
   return WriteSummary(options, endpoints, servers, document);
@@ -123,6 +126,7 @@ int RunServer(const Options& options, uint16_t own, Endpoints& endpoints, Docume
                          options.echo());
     if (log != nullptr) servers.back().LogTo(log->NewCells(own));
     if (options.take_rate > 0) servers.back().LimitRate(options.take_rate);
+    if (options.receive_only) servers.back().ReceiveOnly();
   }
   std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo() ? "echo" : "sink");
   Serve(options, endpoints, servers, stop);
@@ -157,7 +161,9 @@ int RunOverDaemon(const Options& options, Document document, const std::atomic<b
     if (!balanced.ok()) return FailToConnect(balanced.status());
     return RunClient(
         options,
-        [&](uint32_t size) { return RunBalancedSize(options, size, own, **balanced, stop); },
+        [&](const Options& step, uint32_t size) {
+          return RunBalancedSize(step, size, own, **balanced, stop);
+        },
         &document, stop);
   }
   Endpoints endpoints;
@@ -173,7 +179,9 @@ int RunOverDaemon(const Options& options, Document document, const std::atomic<b
   Servers none;
   return RunClient(
       options,
-      [&](uint32_t size) { return RunSize(options, size, own, endpoints, none, log->get(), stop); },
+      [&](const Options& step, uint32_t size) {
+        return RunSize(step, size, own, endpoints, none, log->get(), stop);
+      },
       &document, stop);
 }
 

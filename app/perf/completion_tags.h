@@ -15,6 +15,7 @@ namespace suede::perf {
 class CompletionTags {
  public:
   static constexpr uint64_t kMessage = UINT64_MAX;  // tag of messages; tags of the load are times
+  static constexpr uint64_t kLast = UINT64_MAX - 1;  // of a stream's last command, with --send_only
 
   // `completion_limit`: the queue's maximum of outstanding completions.
   static CompletionTags ForMessages(uint32_t completion_limit) {

@@ -166,11 +166,11 @@ int RunStreams(const Options& options, Host& host, EmbedEndpoint& end, uint16_t 
                WorkloadHook<Workload>& hook, Document* document, const std::atomic<bool>& stop) {
   return RunClient(
       options,
-      [&](uint32_t data_bytes) {
-        const RunPlan plan = PlanOf(options, data_bytes);
+      [&](const Options& step, uint32_t data_bytes) {
+        const RunPlan plan = PlanOf(step, data_bytes);
         RunBoard board({.run = NewRunNumber()}, plan.streams);
         Workload run(plan, stop, end, board, own, uint8_t{0}, options.vcs);
-        return RunSize(options, data_bytes, host, hook, run, &board);
+        return RunSize(step, data_bytes, host, hook, run, &board);
       },
       document, stop);
 }
@@ -181,9 +181,9 @@ int RunMemoryClient(const Options& options, Host& host, EmbedEndpoint& end, uint
   EmbeddedCalls calls(end, options);
   return RunClient(
       options,
-      [&](uint32_t bytes) {
-        MemoryRun run(PlanOf(options, bytes), stop, calls, options, bytes);
-        return RunSize(options, bytes, host, hook, run);
+      [&](const Options& step, uint32_t bytes) {
+        MemoryRun run(PlanOf(step, bytes), stop, calls, step, bytes);
+        return RunSize(step, bytes, host, hook, run);
       },
       document, stop);
 }
@@ -192,6 +192,7 @@ int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
               WorkloadHook<Server>& hook, Document* document, const std::atomic<bool>& stop) {
   using Clock = std::chrono::steady_clock;
   Server server(end, own, options.vcs, options.echo());
+  if (options.receive_only) server.ReceiveOnly();
   const auto limit = std::chrono::duration<double>(options.duration_s);
   const auto start = Clock::now();
   std::fprintf(stderr, "suede-perf: serving XPU %u, %s\n", own, options.echo() ? "echo" : "sink");
@@ -201,6 +202,7 @@ int RunServer(const Options& options, Host& host, EmbedEndpoint& end, uint16_t o
     RunOnLcore(host, hook, server,
                [&] { return stop || (limit.count() > 0 && Clock::now() - start >= limit); });
   }
+  document->arrivals = server.arrivals();
   const StreamCounts total = server.Total();
   return ConcludeServer(options, &total, server.runs(), /*is_lost=*/false, document);
 }

@@ -56,7 +56,10 @@ Json ConfigJson(const Options& o) {
           {"duration_seconds", o.count > 0 ? Json() : PositiveOrNull(o.duration_s)},
           {"warmup_seconds", o.warmup_s},
           {"drain_seconds", o.drain_s},
-          {"inflight", o.mode == Mode::kLatency || o.UsesOperations() ? Json(o.inflight) : Json()},
+          {"inflight", o.LimitsInflight() ? Json(o.inflight) : Json()},
+          {"inflights", o.LimitsInflight() ? Json(o.inflights) : Json()},
+          {"send_only", o.send_only},
+          {"receive_only", o.Serves() ? Json(o.receive_only) : Json()},
           {"atomic", o.mode == Mode::kAtomic ? Json(NameOf(kAtomics, o.atomic)) : Json()},
           {"lcore", o.ServesMemory() ? Json(o.by_lcore) : Json()},
           {"pingpong", o.mode == Mode::kMessage ? Json(o.pingpong) : Json()},
@@ -78,12 +81,26 @@ Json CountsJson(const StreamCounts& c) {
   return json;
 }
 
+Json ServedJson(const Document& document) {
+  if (!document.served) return Json();
+  Json json = CountsJson(*document.served);
+  const double seconds = document.arrivals.seconds();
+  const auto rate = [seconds](uint64_t n) {
+    return seconds > 0 ? Json(static_cast<double>(n) / seconds) : Json();
+  };
+  json["receiving_seconds"] = PositiveOrNull(seconds);
+  json["received_per_second"] = rate(document.served->received);
+  json["received_data_bytes_per_second"] = rate(document.served->data_bytes);
+  return json;
+}
+
 // Adds the first `percentiles` and the other times to `json`. Returns null without samples.
 Json TimesJson(const Histogram& times, size_t percentiles = kMainPercentiles, Json json = {}) {
   if (times.empty()) return Json();
   json["samples"] = times.count();
   json["min_seconds"] = Seconds(times.min());
   json["mean_seconds"] = Seconds(times.mean());
+  json["stdev_seconds"] = Seconds(times.stdev());
   for (const auto& [percent, name] : std::span(kPercentiles).first(percentiles)) {
     const std::string key = absl::StrReplaceAll(name, {{".", "_"}}) + "_seconds";
     json[key] = Seconds(times.Percentile(percent));
@@ -113,6 +130,7 @@ Json ResultJson(const Options& o, const RunResult& r) {
   const auto known = [&](uint64_t n) { return r.outcome == Outcome::kDone ? Json(n) : Json(); };
   return {{"data_bytes", r.data_bytes},
           {"control_bytes", r.control_bytes},
+          {"inflight", r.inflight > 0 ? Json(r.inflight) : Json()},
           {"completed", r.outcome == Outcome::kDone},
           {"explanation", OrNull(r.explanation)},
           {"interrupted", r.interrupted},
@@ -229,7 +247,7 @@ std::string ToJson(const Options& options, const Document& document, const Verdi
                        {"host", HostJson(document.host)},
                        {"config", ConfigJson(options)},
                        {"results", results},
-                       {"served", document.served ? CountsJson(*document.served) : Json()},
+                       {"served", ServedJson(document)},
                        {"workload", WorkloadJson(options, document)},
                        {"verdict", VerdictJson(verdict)}};
   // Replaces bytes of arguments that are not UTF-8.

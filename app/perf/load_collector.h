@@ -107,6 +107,11 @@ class LoadCollector {
     if (count == 0) return false;
     const Time now = endpoint_.Now();
     for (uint32_t i = 0; i < count; ++i) {
+      if (done[i].tag == CompletionTags::kLast) {
+        tags_.OnCompletion();
+        OnLastCompletion(done[i]);
+        continue;
+      }
       if (done[i].tag == CompletionTags::kMessage) {
         tags_.OnCompletion();
         OnMessageCompletion(done[i]);
@@ -128,6 +133,17 @@ class LoadCollector {
     if (done.status == SUEDE_STATUS_UNKNOWN_XPU || all_responded_) return OnBadCompletion(done);
     // Retries a server that has not responded yet, until the timeout.
     unreachable_reason_ = IsUnreachable(done) ? UnreachableText(done) : "";
+  }
+
+  // Processes the completion of a stream's last command. As completions of a stream come in order,
+  // all of the stream has arrived: reports it, as a server would.
+  void OnLastCompletion(const suede_completion& done) {
+    const int32_t stream = board_.IndexOf({done.xpuid, done.vc});
+    if (done.status != SUEDE_STATUS_OK || stream < 0) return OnBadCompletion(done);
+    const auto index = static_cast<uint32_t>(stream);
+    const uint64_t sent = sender_.stream(0, index).next;
+    board_.OnReport(sender_.flow(), index,
+                    {.received = sent, .data_bytes = sent * record_.plan.shape.data_bytes}, {});
   }
 
   void OnBadCompletion(const suede_completion& done) {

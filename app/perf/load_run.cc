@@ -27,6 +27,7 @@ RunResult Combine(const std::vector<const LoadRecord*>& workers, const RunBoard*
     sum.forward.Add(worker.forward);
     sum.reverse.Add(worker.reverse);
     sum.latency_ns.Merge(worker.latency_ns);
+    sum.samples.insert(sum.samples.end(), worker.samples.begin(), worker.samples.end());
     sum.latency_is_rtt |= worker.latency_is_rtt;
     for (size_t i = 0; i < kCompletionStatuses; ++i) sum.completions[i] += worker.completions[i];
     track.Merge(record->track);

@@ -45,6 +45,9 @@ struct LoadRecord {
   bool AddLatency(Time now, Time start) {
     const bool measured = start >= measure_from;
     RecordTime(now - start, cells, measured, &result.latency_ns);
+    if (measured && result.samples.size() < plan.max_samples) {
+      result.samples.push_back({.start = start - measure_from, .latency = now - start});
+    }
     return measured;
   }
   bool has_failed() const { return result.outcome != Outcome::kDone; }
@@ -76,7 +79,11 @@ class LoadRun {
   // `args`: those of the backend, behind the record.
   template <class... Args>
   LoadRun(const RunPlan& plan, const std::atomic<bool>& stop, Args&&... args)
-      : record_{.plan = plan, .stop = stop}, backend_(record_, std::forward<Args>(args)...) {}
+      : record_{.plan = plan, .stop = stop}, backend_(record_, std::forward<Args>(args)...) {
+    // Touches the memory before the load.
+    record_.result.samples.resize(plan.max_samples);
+    record_.result.samples.clear();
+  }
   LoadRun(const LoadRun&) = delete;
 
   // Performs one step, without blocking if the backend does not. Returns whether there was work.

@@ -81,6 +81,26 @@ class LoadSender {
     watched_ = watched_ + 1 < per_lane_ ? watched_ + 1 : 0;
   }
 
+  // Sends one more command on each stream of lane 0, whose completion has the tag kLast, as far as
+  // credit and `tags` permit. Returns whether there was progress.
+  bool SendLast(CompletionTags* tags) {
+    const uint32_t before = ended_;
+    for (; ended_ < per_lane_ && tags->HasRoom(); ++ended_) {
+      TxStream& stream = streams_[ended_];
+      if (!writer_.Send(NextOf(stream, 0), shape_.data_bytes,
+                        {.flags = SUEDE_RECORD_TRANSMIT_NOW | SUEDE_RECORD_COMPLETION,
+                         .tag = CompletionTags::kLast})) {
+        break;
+      }
+      tags->OnSent();
+      ++stream.next;
+      ++sent_;
+      ++sent_by_lane_[0];
+    }
+    if (ended_ != before) endpoint_.Flush();
+    return ended_ != before;
+  }
+
   void OnCompletion() { tags_.OnCompletion(); }
 
   uint8_t flow() const { return flow_; }  // of lane 0; the other lanes have the following numbers
@@ -199,6 +219,7 @@ class LoadSender {
   uint32_t until_completion_ = 0;  // 1: the next command; 0: none
   CompletionTags* watch_tags_ = nullptr;  // null: no pending watch
   uint32_t watched_ = 0;               // stream to watch
+  uint32_t ended_ = 0;                 // streams whose last command is sent
   uint64_t sent_ = 0;
   uint64_t blocked_ = 0;
   uint32_t time_mask_ = kNoTimes;

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <optional>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -15,10 +15,40 @@
 
 namespace {
 
+using suede::perf::ResultFile;
+
 std::atomic<bool> g_stop = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void OnSignal(int) { g_stop.store(true, std::memory_order_relaxed); }
+
+// The files of results besides the table.
+class Outputs {
+ public:
+  absl::Status Open(const suede::perf::Options& options, suede::perf::Document* document) {
+    absl::Status status;
+    document->json = Open("--json", options.json, document, &status);
+    document->csv = Open("--csv", options.csv, document, &status);
+    document->histogram_csv = Open("--histogram_csv", options.histogram_csv, document, &status);
+    document->samples = Open("--samples", options.samples, document, &status);
+    return status;
+  }
+
+ private:
+  // Returns null if there is no path.
+  ResultFile* Open(const char* flag, const std::string& path, suede::perf::Document* document,
+                   absl::Status* status) {
+    if (path.empty()) return nullptr;
+    absl::StatusOr<ResultFile> opened = ResultFile::Open(path, flag);
+    status->Update(opened.status());
+    if (!opened.ok()) return nullptr;
+    ResultFile& file = files_.emplace_back(*std::move(opened));
+    if (file.TakesStdout()) document->table = stderr;
+    return &file;
+  }
+
+  std::deque<ResultFile> files_;
+};
 
 }  // namespace
 
@@ -39,15 +69,10 @@ int main(int argc, char** argv) {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  std::optional<suede::perf::ResultFile> json;
-  if (!options.json.empty()) {
-    absl::StatusOr<suede::perf::ResultFile> opened = suede::perf::ResultFile::Open(options.json);
-    if (!opened.ok()) {
-      std::fprintf(stderr, "suede-perf: %s\n", std::string(opened.status().message()).c_str());
-      return suede::perf::kExitFailure;
-    }
-    document.json = &json.emplace(*std::move(opened));
-    if (json->TakesStdout()) document.table = stderr;
+  Outputs outputs;
+  if (absl::Status status = outputs.Open(options, &document); !status.ok()) {
+    std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
+    return suede::perf::kExitFailure;
   }
   const auto run = options.embed                                  ? suede::perf::RunEmbedded
                    : options.UsesMemory()                         ? suede::perf::RunMemory

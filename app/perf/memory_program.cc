@@ -156,9 +156,8 @@ int RunMemory(const Options& options, Document document, const std::atomic<bool>
   LibraryCalls calls(mem.get(), TscClock::Calibrate());
   return RunClient(
       options,
-      [&](uint32_t bytes) {
-        return RunInOne<LoadRun<MemoryLoad>>(options, bytes, calls, nullptr, stop, calls, options,
-                                             bytes);
+      [&](const Options& step, uint32_t bytes) {
+        return RunInOne<LoadRun<MemoryLoad>>(step, bytes, calls, nullptr, stop, calls, step, bytes);
       },
       &document, stop);
 }

@@ -213,9 +213,9 @@ int RunMessages(const Options& options, Document document, const std::atomic<boo
   const TscClock clock = TscClock::Calibrate();
   return RunClient(
       options,
-      [&](uint32_t bytes) {
-        return RunInOne<LoadRun<MessageLoad>>(options, bytes, clock, nullptr, stop, access.get(),
-                                              clock, options, bytes);
+      [&](const Options& step, uint32_t bytes) {
+        return RunInOne<LoadRun<MessageLoad>>(step, bytes, clock, nullptr, stop, access.get(),
+                                              clock, step, bytes);
       },
       &document, stop);
 }

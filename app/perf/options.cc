@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/edit_distance.h"
+#include "perf/short_flags.h"
 
 DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, peer: sends to --destinations and serves others at "
@@ -67,6 +71,9 @@ DEFINE_uint32(
     inflight, 0,
     "latency, put, get, atomic, message: commands or operations under way at once; 0: 1, or "
     "1024 with --rate");
+DEFINE_string(inflights, "",
+              "several numbers under way at once, one after the other with each size: a list, or "
+              "\"sweep\" (1,2,4,...256)");
 DEFINE_bool(pingpong, false, "message: the server sends each message back");
 DEFINE_uint32(completions, 0, "ask for the completion of each Nth command and time it; 0: none");
 DEFINE_uint32(pack, 0, "put the transmit-now hint on each Nth command; 0: on none");
@@ -76,6 +83,11 @@ DEFINE_bool(unordered, false,
             "commands of one {queue, destination, VC} may overtake each other, as they do where an "
             "instance's ordering is unordered: those out of order are counted, and are no failure");
 DEFINE_bool(bidirectional, false, "have the servers send the same load back");
+DEFINE_bool(send_only, false,
+            "send to whatever program receives, without a suede-perf server: the load has arrived "
+            "when completions say so");
+DEFINE_bool(receive_only, false,
+            "server: count the commands of whatever program sends, and answer nothing");
 DEFINE_string(cacheline_probe, "",
               "two CPUs: measure a cache line's round trip between them before and after each run");
 DEFINE_string(json, "",
@@ -92,6 +104,15 @@ DEFINE_double(
     "a slow receiver does; 0: all at once");
 DEFINE_bool(quiet, false, "no lines of progress");
 DEFINE_bool(wide, false, "tables of more than 100 columns: a line for each row");
+DEFINE_bool(brief, false, "a line for each run, without heads, to be appended to a file");
+DEFINE_string(units, "Gb/s",
+              "unit of data rates in tables: Gb/s, Mb/s, GB/s, MB/s, MiB/s, or auto, with which "
+              "rates and times have prefixes");
+DEFINE_bool(histogram, false, "print a histogram of the latencies below each row");
+DEFINE_string(histogram_csv, "", "write the histograms of the latencies as CSV to this file");
+DEFINE_string(samples, "", "write each latency as CSV to this file, up to --max_samples of a run");
+DEFINE_uint64(max_samples, 1000000, "latencies of a run that --samples keeps, the first ones");
+DEFINE_string(csv, "", "write a row of CSV for each run to this file, in base units");
 DEFINE_bool(check_flags, false, "check the flags, and exit");
 DEFINE_string(workload, "all-to-all",
               "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
@@ -143,9 +164,11 @@ constexpr char kUsage[] =
     "  suede-perf --mode server --reaction memory --lcore --endpoint b\n"
     "  suede-perf --mode put --endpoint a --destinations 2 --sizes sweep --inflight 16\n"
     "  suede-perf --mode message --endpoint a --destinations 2 --sizes sweep --pingpong\n"
+    "  suede-perf --mode bandwidth --endpoint a --destinations 2 --send_only\n"
     "  suede-perf --mode workload --workload all-to-all --ranks 1-8 --xpuid 3 --endpoint a\n"
     "  suede-perf --embed --config FILE --destinations 2 [-- EAL arguments]\n"
     "\n"
+    "Short flags are those of perftest where they mean the same; -a is --sizes=sweep.\n"
     "Flags (each also from the environment, as SUEDE_PERF_FLAG, in capitals):\n";
 
 bool IsOurs(const gflags::CommandLineFlagInfo& flag) {
@@ -162,20 +185,19 @@ std::vector<gflags::CommandLineFlagInfo> OurFlags() {
 void PrintHelp() {
   std::fputs(kUsage, stdout);
   for (const FlagText& flag : FlagTexts()) {
-    std::printf("  --%s (%s; default %s)\n      %s\n", flag.name.c_str(), flag.type.c_str(),
-                flag.default_value.empty() ? "none" : flag.default_value.c_str(),
+    const std::string letter = flag.letter != 0 ? std::string{'-', flag.letter, ',', ' '} : "";
+    std::printf("  %s--%s (%s; default %s)\n      %s\n", letter.c_str(), flag.name.c_str(),
+                flag.type.c_str(), flag.default_value.empty() ? "none" : flag.default_value.c_str(),
                 flag.description.c_str());
   }
   std::printf("\n%s\n", kExitCodesText);
 }
 
 // Handles --help and --version, in place of gflags. Returns whether one was given.
-bool HandlesHelp(int argc, char** argv, const std::string& version) {
-  for (int i = 1; i < argc; ++i) {
-    std::string_view word = argv[i];
-    if (word == "--") return false;
+bool HandlesHelp(std::span<char* const> words, const std::string& version) {
+  for (std::string_view word : words.subspan(1)) {
     if (word.starts_with("--")) word.remove_prefix(1);
-    if (word == "-help" || word == "-h" || word == "-helpfull" || word == "-helpshort") {
+    if (word == "-help" || word == "-helpfull" || word == "-helpshort") {
       PrintHelp();
       return true;
     }
@@ -224,6 +246,14 @@ absl::Status TakeLists(Options* o) {
   const auto sizes = ParseSizes(several ? FLAGS_sizes : one, o->mode);
   if (!sizes.ok()) return About(several ? "--sizes" : "--size", sizes.status());
   o->sizes = *sizes;
+  if (!FLAGS_inflights.empty()) {
+    const auto inflights = ParseInflights(FLAGS_inflights);
+    if (!inflights.ok()) return About("--inflights", inflights.status());
+    o->inflights = *inflights;
+  } else {
+    o->inflights = {FLAGS_inflight > 0 ? FLAGS_inflight : (FLAGS_rate > 0 ? 1024u : 1u)};
+  }
+  o->inflight = *std::ranges::max_element(o->inflights);
   const bool has_messages = o->mode == Mode::kMessage || o->ServesMessages();
   const bool names_vcs = !gflags::GetCommandLineFlagInfoOrDie("vcs").is_default;
   absl::Status status =
@@ -247,6 +277,7 @@ absl::Status TakeName(const char* flag, const std::string& text, const Named<T> 
 absl::Status TakeModes(Options* o) {
   absl::Status status = TakeName("--mode", FLAGS_mode, kModes, &o->mode);
   status.Update(TakeName("--reaction", FLAGS_reaction, kReactions, &o->reaction));
+  status.Update(TakeName("--units", FLAGS_units, kUnits, &o->units));
   status.Update(TakeName("--access", FLAGS_access, kAxiAccesses, &o->access));
   status.Update(TakeName("--atomic", FLAGS_atomic, kAtomics, &o->atomic));
   if (FLAGS_balance.empty()) return status;
@@ -269,15 +300,22 @@ void TakeValues(Options* o) {
   o->warmup_s = std::max(FLAGS_warmup, 0.0);
   o->drain_s = std::max(FLAGS_drain, 0.0);
   o->connect_s = std::max(FLAGS_connect_timeout, 0.0);
-  o->inflight = FLAGS_inflight > 0 ? FLAGS_inflight : (FLAGS_rate > 0 ? 1024 : 1);
   o->completions = FLAGS_completions;
   o->pack = FLAGS_pack;
   o->check = FLAGS_check;
   o->spin = FLAGS_spin;
   o->bidirectional = FLAGS_bidirectional;
   o->unordered = FLAGS_unordered;
-  o->wide = FLAGS_wide;
+  o->send_only = FLAGS_send_only;
+  o->receive_only = FLAGS_receive_only;
+  o->wide = FLAGS_wide || FLAGS_brief;
+  o->brief = FLAGS_brief;
+  o->histogram = FLAGS_histogram;
   o->json = FLAGS_json;
+  o->csv = FLAGS_csv;
+  o->histogram_csv = FLAGS_histogram_csv;
+  o->samples = FLAGS_samples;
+  o->max_samples = FLAGS_max_samples;
   o->interval_s = FLAGS_quiet ? 0 : FLAGS_interval;
   o->interval_json = FLAGS_interval_json;
   o->log_interval_s = FLAGS_interval;
@@ -325,6 +363,32 @@ absl::Status TakeWorkload(Options* o) {
   return absl::OkStatus();
 }
 
+// Checks the names of flags, of which gflags would not name similar ones.
+absl::Status CheckNames(std::span<char* const> words) {
+  std::vector<std::string> names;
+  for (const auto& flag : OurFlags()) names.push_back(flag.name);
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (!word.starts_with("-") || word.size() < 2) continue;
+    word.remove_prefix(word.starts_with("--") ? 2 : 1);
+    const bool has_value = word.find('=') != std::string_view::npos;
+    const std::string name(word.substr(0, word.find('=')));
+    gflags::CommandLineFlagInfo info;
+    if (gflags::GetCommandLineFlagInfo(name.c_str(), &info)) {
+      i += info.type != "bool" && !has_value ? 1 : 0;
+    } else if (!name.starts_with("no") ||
+               !gflags::GetCommandLineFlagInfo(name.c_str() + 2, &info) || info.type != "bool") {
+      const std::vector<std::string> nearest = Nearest(name, names);
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", name, " is no flag; ",
+          nearest.empty() ? ""
+                          : absl::StrCat("did you mean --", absl::StrJoin(nearest, " or --"), "? "),
+          "--help lists all"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Take(Options* options) {
   absl::Status status = TakeEnvironment();
   if (status.ok()) status = TakeModes(options);
@@ -345,6 +409,7 @@ std::vector<FlagText> FlagTexts() {
     double number = 0;
     const bool is_number = flag.type == "double" && absl::SimpleAtod(flag.default_value, &number);
     texts.push_back({.name = flag.name,
+                     .letter = LetterOf(flag.name),
                      .type = flag.type,
                      .default_value = is_number ? absl::StrCat(number) : flag.default_value,
                      .description = flag.description});
@@ -354,23 +419,38 @@ std::vector<FlagText> FlagTexts() {
 
 bool ParseCommandLine(int argc, char** argv, const std::string& version, Options* options,
                       int* exit_code) {
-  *exit_code = kExitDone;
-  if (HandlesHelp(argc, argv, version)) return false;
-  const auto split = std::find_if(argv + 1, argv + argc,
-                                  [](const char* word) { return std::string_view(word) == "--"; });
-  if (split != argv + argc) options->eal.assign(split + 1, argv + argc);
-  int ours = static_cast<int>(split - argv);
-  google::gflags_exitfunc = [](int) { std::exit(kExitUsage); };
-  gflags::ParseCommandLineNonHelpFlags(&ours, &argv, true);
-  absl::Status status = Take(options);
-  if (status.ok() && ours > 1) {
-    status = absl::InvalidArgumentError(
-        absl::StrCat("\"", argv[1], "\" is not a flag; --help lists them"));
-  }
-  if (status.ok()) return !FLAGS_check_flags;
-  std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
   *exit_code = kExitUsage;
-  return false;
+  const auto fail = [](const absl::Status& status) {
+    std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
+    return false;
+  };
+  auto words = WithLongFlags({argv, static_cast<size_t>(argc)});
+  if (!words.ok()) return fail(words.status());
+  const auto split = std::find(words->begin(), words->end(), "--");
+  if (split != words->end()) options->eal.assign(split + 1, words->end());
+  std::vector<char*> ours;
+  for (auto word = words->begin(); word != split; ++word) ours.push_back(word->data());
+  if (HandlesHelp(ours, version)) {
+    *exit_code = kExitDone;
+    return false;
+  }
+  if (absl::Status status = CheckNames(std::span(ours).subspan(1)); !status.ok())
+    return fail(status);
+  google::gflags_exitfunc = [](int) {
+    std::fputs("suede-perf: --help lists the flags with their types and defaults\n", stderr);
+    std::exit(kExitUsage);
+  };
+  int count = static_cast<int>(ours.size());
+  ours.push_back(nullptr);
+  char** rest = ours.data();
+  gflags::ParseCommandLineNonHelpFlags(&count, &rest, true);
+  if (absl::Status status = Take(options); !status.ok()) return fail(status);
+  if (count > 1) {
+    return fail(absl::InvalidArgumentError(
+        absl::StrCat("\"", rest[1], "\" is not a flag; --help lists them")));
+  }
+  *exit_code = kExitDone;
+  return !FLAGS_check_flags;
 }
 
 }  // namespace suede::perf

@@ -60,6 +60,12 @@ inline constexpr Named<uint32_t> kBalances[] = {{SUEDE_BALANCE_ROUND_ROBIN, "rou
                                                 {SUEDE_BALANCE_LEAST_LOADED, "least_loaded"},
                                                 {SUEDE_BALANCE_HASH, "hash"}};
 
+// Unit of data rates in tables. kAuto: bits per second with a prefix, as the times have one then.
+enum class Units : uint8_t { kGigabits, kMegabits, kGigabytes, kMegabytes, kMebibytes, kAuto };
+inline constexpr Named<Units> kUnits[] = {{Units::kGigabits, "Gb/s"},   {Units::kMegabits, "Mb/s"},
+                                          {Units::kGigabytes, "GB/s"},  {Units::kMegabytes, "MB/s"},
+                                          {Units::kMebibytes, "MiB/s"}, {Units::kAuto, "auto"}};
+
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
@@ -95,17 +101,27 @@ struct Options {
   double warmup_s = 0;
   double drain_s = 0;
   double connect_s = 0;
-  uint32_t inflight = 1;
+  uint32_t inflight = 1;                  // of a step; else the maximum of `inflights`
+  std::vector<uint32_t> inflights = {1};  // of the sweep
   uint32_t completions = 0;
   uint32_t pack = 0;
   bool check = false;
   bool spin = false;
   bool bidirectional = false;
   bool unordered = false;
-  bool wide = false;  // no limit on the width of tables
+  bool send_only = false;     // no server takes part
+  bool receive_only = false;  // server: answers nothing
+  bool wide = false;          // no limit on the width of tables
+  bool brief = false;         // a line for each run, without heads
+  bool histogram = false;
+  Units units = Units::kGigabits;
 
   std::vector<uint32_t> cacheline_cpus;  // two; empty: no probe
   std::string json;
+  std::string csv;
+  std::string histogram_csv;
+  std::string samples;
+  uint64_t max_samples = 0;  // of a run
   double min_rate = 0;
   double min_gbps = 0;
   double max_p99_us = 0;
@@ -149,6 +165,10 @@ struct Options {
   bool UsesOperations() const {
     return UsesMemory() || mode == Mode::kMessage || mode == Mode::kAxi;
   }
+  // Whether `inflight` limits the load of the mode.
+  bool LimitsInflight() const { return mode == Mode::kLatency || UsesOperations(); }
+  // Whether runs measure latencies.
+  bool HasLatencies() const { return LimitsInflight() || completions > 0; }
   bool ServesAxi() const { return mode == Mode::kServer && reaction == Reaction::kAxi; }
   bool ServesMessages() const { return mode == Mode::kServer && reaction == Reaction::kMessage; }
   bool ServesMemory() const { return mode == Mode::kServer && reaction == Reaction::kMemory; }
@@ -157,6 +177,7 @@ struct Options {
 // Description of a flag, for --help, the manual page and completion.
 struct FlagText {
   std::string name;
+  char letter = 0;   // its short form; 0: none
   std::string type;  // type name of gflags
   std::string default_value;
   std::string description;
@@ -187,6 +208,9 @@ inline uint32_t MaskOf(const std::vector<uint8_t>& vcs) {
   for (const uint8_t vc : vcs) mask |= 1u << vc;
   return mask;
 }
+
+// Parses "sweep", or a list of numbers in flight.
+absl::StatusOr<std::vector<uint32_t>> ParseInflights(absl::string_view text);
 
 // Returns the streams of each queue: all destinations on all VCs.
 std::vector<StreamId> StreamsOf(const Options& options);

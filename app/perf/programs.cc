@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "perf/cacheline_probe.h"
+#include "perf/histogram_text.h"
 #include "suede/mem.h"
 #include "suedectl/daemon.h"
 
@@ -67,39 +68,52 @@ std::string PeersOf(const std::string& endpoint) {
   return text;
 }
 
-void RunSizes(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
-              Document* document, const std::atomic<bool>& stop) {
-  std::fputs(TableHead(options).c_str(), document->table);
+namespace {
+
+// Performs one step, and prints its row.
+RunResult RunOne(const Options& step, const RunStep& run_step, uint32_t data_bytes, FILE* table) {
+  const double before = ProbeCacheline(step);
+  RunResult result = run_step(step, data_bytes);
+  const Outcome no_peer = step.UsesOperations() ? Outcome::kPeerSilent : Outcome::kNoPeer;
+  if (result.outcome == no_peer && !step.embed) result.explanation += PeersOf(step.endpoint);
+  // Failed operations.
+  if (result.outcome == Outcome::kDone && !result.explanation.empty()) {
+    std::fprintf(stderr, "suede-perf: %s\n", result.explanation.c_str());
+  }
+  result.data_bytes = data_bytes;
+  result.control_bytes = step.control_bytes;
+  result.inflight = step.LimitsInflight() ? step.inflight : 0;
+  result.offered_per_second = step.rate;
+  result.cacheline_before_ns = before;
+  result.cacheline_after_ns = ProbeCacheline(step);
+  if (result.outcome == Outcome::kDone && result.sent > 0) {
+    std::fputs(TableRow(step, result).c_str(), table);
+    if (step.histogram) std::fputs(HistogramText(result.latency_ns).c_str(), table);
+  }
+  std::fflush(table);
+  return result;
+}
+
+}  // namespace
+
+void RunSteps(const Options& options, const RunStep& run_step, Document* document,
+              const std::atomic<bool>& stop) {
+  if (!options.brief) std::fputs(TableHead(options).c_str(), document->table);
   std::fflush(document->table);
-  const Outcome no_peer = options.UsesOperations() ? Outcome::kPeerSilent : Outcome::kNoPeer;
+  Options step = options;
   for (const uint32_t data_bytes : options.sizes) {
-    const double before = ProbeCacheline(options);
-    RunResult result = run_size(data_bytes);
-    if (result.outcome == no_peer && !options.embed) {
-      result.explanation += PeersOf(options.endpoint);
+    for (const uint32_t inflight : options.inflights) {
+      step.inflight = inflight;
+      document->results.push_back(RunOne(step, run_step, data_bytes, document->table));
+      const RunResult& last = document->results.back();
+      if (last.outcome != Outcome::kDone || last.is_unfinished || stop) return;
     }
-    // Failed operations.
-    if (result.outcome == Outcome::kDone && !result.explanation.empty()) {
-      std::fprintf(stderr, "suede-perf: %s\n", result.explanation.c_str());
-    }
-    result.data_bytes = data_bytes;
-    result.control_bytes = options.control_bytes;
-    result.offered_per_second = options.rate;
-    result.cacheline_before_ns = before;
-    result.cacheline_after_ns = ProbeCacheline(options);
-    if (result.outcome == Outcome::kDone && result.sent > 0) {
-      std::fputs(TableRow(options, result).c_str(), document->table);
-    }
-    std::fflush(document->table);
-    document->results.push_back(std::move(result));
-    const RunResult& last = document->results.back();
-    if (last.outcome != Outcome::kDone || last.is_unfinished || stop) break;
   }
 }
 
-int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
-              Document* document, const std::atomic<bool>& stop) {
-  RunSizes(options, run_size, document, stop);
+int RunClient(const Options& options, const RunStep& run_step, Document* document,
+              const std::atomic<bool>& stop) {
+  RunSteps(options, run_step, document, stop);
   document->end = std::chrono::system_clock::now();
   return Conclude(options, *document);
 }
@@ -108,7 +122,7 @@ int ConcludeServer(const Options& options, const StreamCounts* total, uint64_t r
                    Document* document) {
   if (total != nullptr) {
     document->served = *total;
-    std::fputs(ServerTable(*total, runs).c_str(), document->table);
+    std::fputs(ServerTable(options, *total, runs, document->arrivals).c_str(), document->table);
   }
   document->end = std::chrono::system_clock::now();
   const int code = Conclude(options, *document);

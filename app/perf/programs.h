@@ -40,13 +40,16 @@ int RunEmbedded(const Options& options, Document document, const std::atomic<boo
 
 // ---- Common parts.
 
-// Calls run_size for each size until a run fails, is unfinished, or `stop`. Completes the results
-// with values from outside of the engine, prints the table, and adds them to the document.
-void RunSizes(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
-              Document* document, const std::atomic<bool>& stop);
+// Performs one step of a sweep: a run of a size, with the step's options.
+using RunStep = std::function<RunResult(const Options& step, uint32_t data_bytes)>;
+// Calls run_step for each size and number in flight until a run fails, is unfinished, or `stop`.
+// Completes the results with values from outside of the engine, prints the table, and adds them to
+// the document.
+void RunSteps(const Options& options, const RunStep& run_step, Document* document,
+              const std::atomic<bool>& stop);
 // As above. Returns the exit code.
-int RunClient(const Options& options, const std::function<RunResult(uint32_t)>& run_size,
-              Document* document, const std::atomic<bool>& stop);
+int RunClient(const Options& options, const RunStep& run_step, Document* document,
+              const std::atomic<bool>& stop);
 // Prints a server's counts. Returns the exit code. `total`: null if the lcore has them. `is_lost`:
 // the daemon went away.
 int ConcludeServer(const Options& options, const StreamCounts* total, uint64_t runs, bool is_lost,

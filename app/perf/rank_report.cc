@@ -18,7 +18,7 @@ const RankResult* LeaderOf(const std::vector<RankResult>& ranks) {
 
 namespace {
 
-constexpr uint32_t kTimeWidth = 11;
+constexpr uint32_t kTimeWidth = 10;
 
 std::string TimesRow(const char* name, const Histogram& times) {
   if (times.empty()) return "";

@@ -1,24 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "perf/csv.h"
 #include "perf/table.h"
 
 namespace suede::perf {
 namespace {
 
-constexpr uint32_t kLatencyWidth = 10;
+constexpr uint32_t kLatencyWidth = 9;
+constexpr uint32_t kInflightWidth = 8;
 
 size_t ColumnsOf(const Options& o) { return o.wide ? SIZE_MAX : kTableColumns; }
 
-bool ShowsLatency(const Options& o) {
-  return o.mode == Mode::kLatency || o.UsesOperations() || o.completions > 0;
+// Returns the number of units of --units in a bit per second.
+double UnitsPerBit(Units units) {
+  switch (units) {
+    case Units::kGigabits:
+      return 1e-9;
+    case Units::kMegabits:
+      return 1e-6;
+    case Units::kGigabytes:
+      return 1e-9 / 8;
+    case Units::kMegabytes:
+      return 1e-6 / 8;
+    case Units::kMebibytes:
+      return 1.0 / (8 << 20);
+    case Units::kAuto:
+      break;
+  }
+  return 1;
 }
+
+bool HasPrefixes(const Options& o) { return o.units == Units::kAuto; }
+
+// Returns the name of the unit of data rates, and that of command rates.
+std::string DataUnit(const Options& o) { return HasPrefixes(o) ? "b/s" : NameOf(kUnits, o.units); }
+std::string CommandUnit(const Options& o) { return HasPrefixes(o) ? "/s" : "M/s"; }
+
+// Returns the width of a column of data rates whose head has `width` characters with Gb/s.
+uint32_t RateWidth(const Options& o, uint32_t width) {
+  constexpr uint32_t kUsual = 4;
+  return width + std::max(static_cast<uint32_t>(DataUnit(o).size()), kUsual) - kUsual;
+}
+
+void AddDataRate(const Options& o, uint32_t width, double gbps, TableLine* line) {
+  if (HasPrefixes(o))
+    line->Prefixed(width, gbps * 1e9);
+  else
+    line->Decimal(RateWidth(o, width), gbps * 1e9 * UnitsPerBit(o.units));
+}
+
+void AddCommandRate(const Options& o, uint32_t width, double per_second, TableLine* line) {
+  if (HasPrefixes(o))
+    line->Prefixed(width, per_second);
+  else
+    line->Decimal(width, per_second / 1e6);
+}
+
+// Whether the table has a column of the number in flight.
+bool ShowsInflight(const Options& o) { return o.inflights.size() > 1; }
 
 // Returns the width of the size column; sizes of puts, gets and messages have more digits.
 uint32_t SizeWidth(const Options& o) { return o.UsesOperations() ? 10 : 6; }
@@ -33,19 +80,22 @@ const char* LatencyKind(const Options& o) {
 
 std::string ColumnHeads(const Options& o) {
   TableLine line(/*is_head=*/true, ColumnsOf(o));
-  line.Text(SizeWidth(o), "#bytes")
-      .Text(12, "iterations")
-      .Text(10, "peak[Gb/s]")
-      .Text(9, "avg[Gb/s]");
-  line.Text(9, "rate[M/s]");
-  if (!o.UsesOperations()) line.Text(10, "offer[M/s]");  // operations have no rate
+  const std::string data = absl::StrCat("[", DataUnit(o), "]");
+  const std::string commands = absl::StrCat("[", CommandUnit(o), "]");
+  line.Text(SizeWidth(o), "#bytes");
+  if (ShowsInflight(o)) line.Text(kInflightWidth, "inflight");
+  line.Text(12, "iterations")
+      .Text(RateWidth(o, 10), "peak" + data)
+      .Text(RateWidth(o, 9), "avg" + data);
+  line.Text(9, "rate" + commands);
+  if (!o.UsesOperations()) line.Text(10, "offer" + commands);  // operations have no rate
   line.Text(12, "sent").Text(12, "delivered");
   line.Text(8, "lost").Text(7, "wrong").Text(7, "dup").Text(7, "order");
   if (o.bidirectional) line.Text(12, "back-sent").Text(12, "back-deliv");
   if (o.balance != 0) {
     for (const uint32_t instance : o.instances) line.Text(12, absl::StrCat("by[", instance, "]"));
   }
-  if (ShowsLatency(o)) line.Break().TimesHead(kLatencyWidth, std::size(kPercentiles));
+  if (o.HasLatencies()) line.Break().TimesHead(kLatencyWidth, std::size(kPercentiles));
   if (!o.cacheline_cpus.empty()) line.Text(13, "cacheline[ns]");
   return line.Take();
 }
@@ -57,11 +107,12 @@ std::string MemoryHead(const Options& o) {
     name = absl::StrCat("AXI4 ", NameOf(kAxiAccesses, o.access), ", bus of ", o.bus_bits, " bits");
   }
   return absl::StrFormat(
-      "# %s%s, %d destination(s), VCs %d, %d operation(s) in flight%s\n"
-      "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n"
-      "# latency: %s, in microseconds\n",
-      name, o.pingpong ? ", ping-pong" : "", o.destinations.size(), o.vcs.size(), o.inflight,
-      o.check ? ", content checked" : "", LatencyKind(o));
+      "# %s%s, %d destination(s), VCs %d, %s operation(s) in flight%s\n"
+      "# %s of data bytes (control, headers and acknowledgements not counted)\n"
+      "# latency: %s%s\n",
+      name, o.pingpong ? ", ping-pong" : "", o.destinations.size(), o.vcs.size(),
+      absl::StrJoin(o.inflights, ","), o.check ? ", content checked" : "", DataUnit(o),
+      LatencyKind(o), HasPrefixes(o) ? "" : ", in microseconds");
 }
 
 }  // namespace
@@ -73,16 +124,18 @@ double DataGbps(const RunResult& result, double commands_per_second) {
 std::string TableHead(const Options& o) {
   if (o.UsesOperations()) return MemoryHead(o) + ColumnHeads(o);
   std::string head = absl::StrFormat(
-      "# %s, %d destination(s), VCs %d, queues %d, control %d bytes%s%s\n"
-      "# Gb/s of data bytes (control, headers and acknowledgements not counted)\n",
-      NameOf(kModes, o.mode), o.destinations.size(), o.vcs.size(), o.queues, o.control_bytes,
-      o.check ? ", content checked" : "", o.bidirectional ? ", both ways" : "");
+      "# %s%s, %d destination(s), VCs %d, queues %d, control %d bytes%s%s\n"
+      "# %s of data bytes (control, headers and acknowledgements not counted)\n",
+      NameOf(kModes, o.mode), o.send_only ? " (send only)" : "", o.destinations.size(),
+      o.vcs.size(), o.queues, o.control_bytes, o.check ? ", content checked" : "",
+      o.bidirectional ? ", both ways" : "", DataUnit(o));
   if (o.balance != 0) {
     head += absl::StrFormat("# balanced over instances %s: %s\n", absl::StrJoin(o.instances, ","),
                             NameOf(kBalances, o.balance));
   }
-  if (ShowsLatency(o)) {
-    head += absl::StrFormat("# latency: %s, in microseconds%s\n", LatencyKind(o),
+  if (o.HasLatencies()) {
+    head += absl::StrFormat("# latency: %s%s%s\n", LatencyKind(o),
+                            HasPrefixes(o) ? "" : ", in microseconds",
                             o.rate > 0 ? ", from the intended send time" : "");
   }
   if (!o.cacheline_cpus.empty()) {
@@ -93,11 +146,14 @@ std::string TableHead(const Options& o) {
 
 std::string TableRow(const Options& o, const RunResult& r) {
   TableLine line(/*is_head=*/false, ColumnsOf(o));
-  line.Count(SizeWidth(o), r.data_bytes)
-      .Count(12, r.measured)
-      .Decimal(10, DataGbps(r, r.peak_per_second));
-  line.Decimal(9, DataGbps(r, r.achieved_per_second())).Decimal(9, r.achieved_per_second() / 1e6);
-  if (r.offered_per_second > 0) line.Decimal(10, r.offered_per_second / 1e6);
+  line.Count(SizeWidth(o), r.data_bytes);
+  if (ShowsInflight(o)) line.Count(kInflightWidth, r.inflight);
+  line.Count(12, r.measured);
+  AddDataRate(o, 10, DataGbps(r, r.peak_per_second), &line);
+  AddDataRate(o, 9, DataGbps(r, r.achieved_per_second()), &line);
+  AddCommandRate(o, 9, r.achieved_per_second(), &line);
+  if (r.offered_per_second > 0)
+    AddCommandRate(o, 10, r.offered_per_second, &line);
   else if (!o.UsesOperations())
     line.Text(10, "max");
   line.Count(12, r.sent).Count(12, r.forward.received);
@@ -106,8 +162,9 @@ std::string TableRow(const Options& o, const RunResult& r) {
   if (o.balance != 0) {
     for (const uint64_t sent : r.sent_by_lane) line.Count(12, sent);
   }
-  if (ShowsLatency(o)) {
-    line.Break().Times(kLatencyWidth, std::size(kPercentiles), r.latency_ns);
+  if (o.HasLatencies()) {
+    if (!o.brief) line.Break();
+    line.Times(kLatencyWidth, std::size(kPercentiles), r.latency_ns, HasPrefixes(o));
   }
   if (!o.cacheline_cpus.empty()) {
     line.Text(13, absl::StrFormat("%.0f/%.0f", r.cacheline_before_ns, r.cacheline_after_ns));
@@ -115,14 +172,23 @@ std::string TableRow(const Options& o, const RunResult& r) {
   return line.Take();
 }
 
-std::string ServerTable(const StreamCounts& t, uint64_t runs) {
-  TableLine head(/*is_head=*/true);
+std::string ServerTable(const Options& o, const StreamCounts& t, uint64_t runs,
+                        const Arrivals& arrivals) {
+  TableLine head(/*is_head=*/true, ColumnsOf(o));
   head.Text(8, "#streams").Text(14, "received").Text(16, "data[bytes]").Text(9, "lost");
   head.Text(9, "wrong").Text(9, "dup").Text(9, "order");
-  TableLine row;
+  TableLine row(/*is_head=*/false, ColumnsOf(o));
   row.Count(8, runs).Count(14, t.received).Count(16, t.data_bytes).Count(9, t.lost);
   row.Count(9, t.wrong).Count(9, t.duplicated).Count(9, t.misordered);
-  return head.Take() + row.Take();
+  if (o.receive_only) {
+    head.Text(RateWidth(o, 9), absl::StrCat("avg[", DataUnit(o), "]"));
+    head.Text(9, absl::StrCat("rate[", CommandUnit(o), "]"));
+    const double s = arrivals.seconds();
+    const auto per_second = [s](uint64_t n) { return s > 0 ? static_cast<double>(n) / s : 0; };
+    AddDataRate(o, 9, per_second(t.data_bytes) * 8 / 1e9, &row);
+    AddCommandRate(o, 9, per_second(t.received), &row);
+  }
+  return o.brief ? row.Take() : head.Take() + row.Take();
 }
 
 void Verdict::AddFaults(const Options& o, const StreamCounts& counts) {
@@ -197,6 +263,37 @@ int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict) {
   return verdict.pass ? kExitDone : kExitVerdict;
 }
 
+namespace {
+
+// Names the runs of which not all latencies are in the file.
+void PrintMissingSamples(const Options& o, const std::vector<RunResult>& results) {
+  for (const RunResult& r : results) {
+    if (r.samples.size() >= r.latency_ns.count()) continue;
+    std::fprintf(stderr,
+                 "suede-perf: %s has %zu of the %llu latencies of %u bytes; raise "
+                 "--max_samples to have all\n",
+                 o.samples.c_str(), r.samples.size(),
+                 static_cast<unsigned long long>(r.latency_ns.count()), r.data_bytes);
+  }
+}
+
+absl::Status WriteFiles(const Options& o, const Document& document, const Verdict& verdict) {
+  std::fflush(document.table);
+  absl::Status status;
+  if (document.csv != nullptr) status.Update(document.csv->Write(RunsCsv(o, document.results)));
+  if (document.histogram_csv != nullptr) {
+    status.Update(document.histogram_csv->Write(HistogramsCsv(document.results)));
+  }
+  if (document.samples != nullptr) {
+    PrintMissingSamples(o, document.results);
+    status.Update(document.samples->Write(SamplesCsv(document.results)));
+  }
+  if (document.json != nullptr) status.Update(document.json->Write(ToJson(o, document, verdict)));
+  return status;
+}
+
+}  // namespace
+
 int Conclude(const Options& options, const Document& document) {
   const Verdict verdict = CheckAll(options, document);
   for (const RunResult& r : document.results) {
@@ -219,9 +316,7 @@ int Conclude(const Options& options, const Document& document) {
     std::fprintf(stderr, "suede-perf: %s\n", r.explanation.c_str());
     code = ExitCodeOf(r.outcome);
   }
-  if (document.json == nullptr) return code;
-  std::fflush(document.table);
-  const absl::Status written = document.json->Write(ToJson(options, document, verdict));
+  const absl::Status written = WriteFiles(options, document, verdict);
   if (written.ok()) return code;
   std::fprintf(stderr, "suede-perf: %s\n", std::string(written.message()).c_str());
   return code != kExitDone ? code : kExitFailure;

@@ -25,7 +25,8 @@ double DataGbps(const RunResult& result, double commands_per_second);
 std::string TableHead(const Options& options);
 std::string TableRow(const Options& options, const RunResult& result);
 // A server's counts.
-std::string ServerTable(const StreamCounts& total, uint64_t runs);
+std::string ServerTable(const Options& options, const StreamCounts& total, uint64_t runs,
+                        const Arrivals& arrivals = {});
 
 // --- Workloads: results of this process's ranks ---
 std::string RankTable(const Options& options, const std::vector<RankResult>& ranks);
@@ -53,9 +54,14 @@ struct Document {
   HostFacts host;
   std::vector<RunResult> results;
   std::optional<StreamCounts> served;    // server, peer
+  Arrivals arrivals;                     // of `served`
   std::vector<RankResult> ranks;         // workload
   FILE* table = stdout;                  // output of the table
-  ResultFile* json = nullptr;            // null: not requested
+  // Files besides the table; null: not requested.
+  ResultFile* json = nullptr;
+  ResultFile* csv = nullptr;
+  ResultFile* histogram_csv = nullptr;
+  ResultFile* samples = nullptr;
 };
 // --- Verdict ---
 struct Check {
@@ -88,7 +94,7 @@ int ExitCodeOf(Outcome outcome);
 // --- JSON ---
 std::string ToJson(const Options& options, const Document& document, const Verdict& verdict);
 
-// Prints failures and writes the JSON file, if requested. Returns the program's exit code.
+// Prints failures and writes the requested files. Returns the program's exit code.
 int Conclude(const Options& options, const Document& document);
 
 }  // namespace suede::perf

@@ -71,12 +71,13 @@ int WriteAll(int fd, const std::string& text) {
 
 absl::Status ResultFile::Failure(int error) const {
   return absl::ErrnoToStatus(
-      error, absl::StrCat("--json: cannot write ", path_, ": ", std::strerror(error),
+      error, absl::StrCat(flag_, ": cannot write ", path_, ": ", std::strerror(error),
                           "; check its directory, its rights and its space"));
 }
 
-absl::StatusOr<ResultFile> ResultFile::Open(const std::string& path) {
+absl::StatusOr<ResultFile> ResultFile::Open(const std::string& path, const char* flag) {
   ResultFile result;
+  result.flag_ = flag;
   result.path_ = path;
   std::string target = path;
   result.takes_stdout_ = IsStdout(path);

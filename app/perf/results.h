@@ -56,6 +56,24 @@ class RateTrack {
   std::vector<uint64_t> counts_ = std::vector<uint64_t>(kWindows);
 };
 
+// Times of the first and the last command that a server received.
+struct Arrivals {
+  Time first = kNever;
+  Time last{};
+
+  void On(Time now) {
+    first = std::min(first, now);
+    last = std::max(last, now);
+  }
+  void Merge(const Arrivals& other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+  double seconds() const {
+    return last > first ? static_cast<double>((last - first).count()) / 1e9 : 0;
+  }
+};
+
 enum class Outcome : uint8_t {
   kDone,
   kPeerSilent,    // no response from a server within the timeout
@@ -67,10 +85,17 @@ enum class Outcome : uint8_t {
 
 inline constexpr size_t kCompletionStatuses = 9;  // SUEDE_STATUS_…
 
-// Result of one size of a sweep, of all queues.
+// A measured latency, and its start after that of the measured interval.
+struct LatencySample {
+  Duration start{};
+  Duration latency{};
+};
+
+// Result of one step of a sweep, of all queues.
 struct RunResult {
   uint32_t data_bytes = 0;
   uint32_t control_bytes = 0;
+  uint32_t inflight = 0;  // maximum of commands or operations in flight; 0: not limited
   Outcome outcome = Outcome::kDone;
   std::string explanation;  // of an outcome other than kDone
   bool interrupted = false;
@@ -89,6 +114,7 @@ struct RunResult {
   uint64_t reverse_sent = 0;  // sent back by the servers
 
   Histogram latency_ns;
+  std::vector<LatencySample> samples;  // with --samples: the first of each queue
   bool latency_is_rtt = false;  // false: until the completion
   std::array<uint64_t, kCompletionStatuses> completions = {};
 

@@ -18,8 +18,10 @@ struct RunPlan {
   std::vector<StreamId> streams;
   bool latency = false;        // few in flight: commands with timed echo or completion, operations
   bool bidirectional = false;  // the servers send the same load back
+  bool send_only = false;      // no server takes part: completions tell when the load has arrived
   uint32_t inflight = 1;       // maximum, in latency mode
   double rate = 0;             // commands per second of this worker; 0: full speed
+  uint64_t max_samples = 0;    // latencies of this worker to keep
   uint64_t count = 0;          // commands of this worker after the warm-up; 0: by duration
   Duration duration = std::chrono::seconds(1);
   Duration warmup{};

@@ -18,6 +18,7 @@
 #include "perf/interval_log.h"
 #include "perf/progress.h"
 #include "perf/protocol.h"
+#include "perf/results.h"
 #include "perf/reverse_sender.h"
 #include "perf/run_plan.h"
 #include "perf/served_runs.h"
@@ -48,9 +49,11 @@ class ServerWorkload {
   // Performs one step without blocking. Returns whether there was work.
   bool Poll(Time now) {
     now_ = now;
+    const uint64_t before = received_;
     bool worked =
         receiver_->Poll([this](const ReceivedCommand& c) { return OnCommand(c); },
                         [this](const ReceivedSpan& span, uint32_t at) { return OnRun(span, at); });
+    if (received_ != before) arrivals_.On(now);
     worked |= SendPending();
     if (progress_ != nullptr) progress_->received.store(received_, std::memory_order_relaxed);
     if (to_flush_) {
@@ -72,6 +75,7 @@ class ServerWorkload {
   }
   uint64_t runs() const { return runs_; }
   uint64_t received() const { return received_; }
+  const Arrivals& arrivals() const { return arrivals_; }
   // Reports progress to `progress`, which must outlive the server.
   void ReportTo(WorkerProgress* progress) {
     progress_ = progress;
@@ -80,6 +84,8 @@ class ServerWorkload {
 
   // Counts load in `cells`, which must outlive the server.
   void LogTo(IntervalCells* cells) { cells_ = cells; }
+  // Counts all commands, and answers none.
+  void ReceiveOnly() { receive_only_ = true; }
   // Limits received load to `per_second` commands. Leaves the rest in the ring.
   void LimitRate(double per_second) {
     receive_gap_ = Duration(static_cast<int64_t>(1e9 / per_second));
@@ -131,6 +137,11 @@ class ServerWorkload {
       if (table_.Count(command, opcode) && cells_ != nullptr) {
         cells_->OnLoad({command.source_xpuid, command.vc}, command.data_bytes);
       }
+      ++received_;
+      return true;
+    }
+    if (receive_only_) {
+      table_.At({command.source_xpuid, command.vc}, 0).OnCounted(command.data_bytes);
       ++received_;
       return true;
     }
@@ -272,6 +283,7 @@ class ServerWorkload {
   const uint16_t own_xpuid_;
   const bool echoes_;
   bool is_peer_ = false;
+  bool receive_only_ = false;
   bool to_flush_ = false;
   std::optional<ServedRuns::Linger> linger_;
   Time last_work_{};  // while it lingers
@@ -280,6 +292,7 @@ class ServerWorkload {
   Duration receive_gap_{};  // 0: no limit
   IntervalCells* cells_ = nullptr;
   uint64_t received_ = 0;
+  Arrivals arrivals_;
   WorkerProgress* progress_ = nullptr;
   CompletionTags tags_;
   std::deque<Request> pending_;

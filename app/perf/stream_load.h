@@ -63,6 +63,7 @@ class StreamLoad {
 
   Advance Connect(Time now) {
     if (board_.abandoned()) return Advance::kAbandoned;
+    if (plan_.send_only) return ConnectAlone(now);
     if (deadline_ == kNever) deadline_ = now + plan_.connect_timeout;
     // Repeats START: the endpoint drops messages to servers that have not started, or have
     // restarted.
@@ -124,6 +125,7 @@ class StreamLoad {
   // ---- After the load.
 
   Advance Drain(Time now, Time deadline) {
+    if (plan_.send_only) return DrainAlone(now, deadline);
     if (!std::exchange(drains_, true)) RequestReports(now, false);
     const bool worked = !messages_.done() && messages_.Step();
     const bool all_reported = AllLanes([this](uint8_t flow) { return AllReported(flow); });
@@ -144,6 +146,7 @@ class StreamLoad {
   void Settle() {
     record_.result.sent_by_lane = sender_.sent_by_lane();
     record_.result.blocked = sender_.blocked();
+    if (plan_.send_only) record_.result.sent = sender_.sent();  // with the streams' last commands
   }
 
   // Continues to receive, because other workers may need responses on this worker's VCs.
@@ -174,6 +177,29 @@ class StreamLoad {
     if (streams == 1) return sender_.pdu_commands();
     if (!AtFullSpeed()) return 1;
     return static_cast<uint32_t>(std::clamp<uint64_t>(left / streams, 1, sender_.pdu_commands()));
+  }
+
+  // Begins without servers, once all workers are here.
+  Advance ConnectAlone(Time now) {
+    if (!std::exchange(arrived_, true)) board_.ArriveAtStart();
+    if (!board_.AllStarted()) return Advance::kIdle;
+    collector_.OnAllResponded();
+    watch_at_ = now + WatchGap();
+    return Advance::kDone;
+  }
+
+  // Ends when the completions of the streams' last commands have come.
+  Advance DrainAlone(Time now, Time deadline) {
+    const bool worked = sender_.SendLast(&tags());
+    if (AllReported(flow_) && sender_.tags_outstanding() == 0) return FinishDrain();
+    if (now <= deadline) return worked ? Advance::kWorked : Advance::kIdle;
+    const StreamId id = board_.FirstSilent(flow_, /*at_end=*/true);
+    record_.Fail(Outcome::kPeerSilent,
+                 "XPU " + std::to_string(id.xpuid) + ", VC " + std::to_string(id.vc) +
+                     ": not all commands are acknowledged: has a program there claimed this VC, "
+                     "and does it take them? `suedectl peers list` shows the peer; --drain is the "
+                     "time to wait");
+    return Advance::kWorked;
   }
 
   EncodedMessage StartMessage() const {

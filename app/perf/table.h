@@ -27,9 +27,12 @@ class TableLine {
   TableLine& Text(uint32_t width, std::string text);
   TableLine& Count(uint32_t width, uint64_t value);
   TableLine& Decimal(uint32_t width, double value);  // up to three decimals
-  // Add the columns of times, in microseconds: minimum, mean, percentiles and maximum.
+  TableLine& Prefixed(uint32_t width, double value);  // as 12.34G
+  // Add the columns of times: minimum, mean, standard deviation, percentiles and maximum.
   TableLine& TimesHead(uint32_t width, size_t percentiles);
-  TableLine& Times(uint32_t width, size_t percentiles, const Histogram& ns);
+  // In microseconds, or with units of their own, as 12.34ms.
+  TableLine& Times(uint32_t width, size_t percentiles, const Histogram& ns,
+                   bool with_units = false);
   // Begins a new line.
   TableLine& Break();
   // Returns the row, with a newline at the end of each line.

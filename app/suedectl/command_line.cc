@@ -335,19 +335,4 @@ std::string CommandOf(const Method& method) {
   return command;
 }
 
-std::vector<std::string> Nearest(std::string_view word, const std::vector<std::string>& names) {
-  std::vector<std::pair<size_t, std::string>> close;
-  for (const std::string& name : names) {
-    const size_t distance = EditDistance(word, name);
-    // A common prefix is a stronger hint than a small edit distance.
-    const bool begins = word.size() >= 3 && name.starts_with(word.substr(0, 3));
-    if (distance <= 1 + name.size() / 4 || begins) close.emplace_back(distance, name);
-  }
-  std::stable_sort(close.begin(), close.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> nearest;
-  for (size_t i = 0; i < std::min<size_t>(close.size(), 3); ++i) nearest.push_back(close[i].second);
-  return nearest;
-}
-
 }  // namespace suede::ctl

@@ -79,9 +79,6 @@ absl::StatusOr<Invocation> ParseCommandLine(const std::vector<std::string>& argu
 // Returns the command of a method: "counters get" for "counters.get".
 std::string CommandOf(const Method& method);
 
-// Returns up to three of `names` that are similar to `word`, the most similar first.
-std::vector<std::string> Nearest(std::string_view word, const std::vector<std::string>& names);
-
 }  // namespace suede::ctl
 
 #endif  // SUEDE_APP_SUEDECTL_COMMAND_LINE_H_

@@ -12,7 +12,11 @@ namespace suede::ctl {
 namespace {
 
 constexpr Param kTop[] = {
-    Param::Integer("peers", "Connections that are shown, the busiest first.", 0, 1000, "20"),
+    Param::Integer("peers", "Connections that are shown.", 0, 1000, "20"),
+    Param::Choice("sort", "Order of the connections, the largest first, or by the peer's XPU.",
+                  kTopSortChoices, "load"),
+    Param::Text("filter", "Only rows with this text, as NAME=VALUE.", 64),
+    Param::Integer("plane", "Only this plane. Without it, all.", 0, 3),
 };
 constexpr Param kWatch[] = {
     Param::Integer("since", "From after this sequence on, not from now on; 0: all that is kept.", 0,
@@ -94,7 +98,8 @@ constexpr DaemonCommand kDaemonCommands[] = {
      RunRecord},
     {{.name = "top",
       .sentence =
-          "Rates of ports, instances, peers and lcores, and states of planes, again and again.",
+          "Rates of ports, instances, peers and lcores, and states of planes, again and again; on "
+          "a terminal with keys.",
       .params = kTop,
       .result_note =
           "with -j one object each time: name, uptime_s, seconds (of the rates), clients, "

@@ -90,7 +90,7 @@ void AddSubdirectories(const fs::path& root, std::set<fs::path>* all) {
 }
 
 int Usage(FILE* err, std::string_view argument) {
-  std::fprintf(err, "suedectl: endpoints takes --json alone, and not '%s'\n",
+  std::fprintf(err, "suedectl: endpoints takes --json and --wide, and not '%s'\n",
                std::string(argument).c_str());
   return kExitUsage;
 }
@@ -128,21 +128,25 @@ Json ListEndpoints(const std::vector<std::string>& roots) {
 
 int RunEndpoints(std::span<const std::string_view> arguments, FILE*, FILE* out, FILE* err) {
   bool json = false;
+  bool wide = false;
   for (const std::string_view argument : arguments) {
     if (argument == "--help" || argument == "-h") {
-      std::fputs("suedectl endpoints: the endpoints that run on this machine.\n\n"
-                 "usage: suedectl endpoints [--json]\n\n"
-                 "Found by their runtime directories (/run/suede, and the caller's own; for root\n"
-                 "those of all users), and each asked. States: running; silent: it does not\n"
-                 "answer; dead: it was killed and left its sockets behind; ended: only the files\n"
-                 "of locks are left; unknown: the caller may not ask.\n", out);
+      std::fputs(
+          "suedectl endpoints: the endpoints that run on this machine.\n\n"
+          "usage: suedectl endpoints [--json] [--wide]\n\n"
+          "Found by their runtime directories (/run/suede, and the caller's own; for root\n"
+          "those of all users), and each asked. States: running; silent: it does not\n"
+          "answer; dead: it was killed and left its sockets behind; ended: only the files\n"
+          "of locks are left; unknown: the caller may not ask.\n",
+          out);
       return kExitDone;
     }
-    if (argument != "--json" && argument != "-j") return Usage(err, argument);
-    json = true;
+    const bool is_wide = argument == "--wide";
+    if (!is_wide && argument != "--json" && argument != "-j") return Usage(err, argument);
+    (is_wide ? wide : json) = true;
   }
   const Json list = ListEndpoints(RuntimeRoots());
-  const std::string text = json ? Dump(list) + "\n" : ToText(list, SIZE_MAX);
+  const std::string text = json ? Dump(list) + "\n" : ToText(list, wide ? SIZE_MAX : kTextColumns);
   std::fputs(text.c_str(), out);
   return std::fflush(out) == 0 ? kExitDone : kExitFailure;
 }

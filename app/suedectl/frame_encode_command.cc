@@ -8,6 +8,7 @@
 #include "suedectl/frame_input.h"
 #include "suedectl/frame_json.h"
 #include "suedectl/frame_text.h"
+#include "suedectl/wrap_text.h"
 
 namespace suede::ctl {
 namespace {
@@ -30,10 +31,16 @@ void PrintEncodeHelp(FILE* out) {
   std::fputs(kEncodeHelpHead, out);
   for (const FieldRow& row : FieldRows()) {
     const std::string name(row.name);
-    const std::string text =
-        StrCat(row.sentence, "\n                ", RangeOf(row), "; default: ", row.fallback,
+    constexpr size_t kIndent = 16;
+    const auto wrapped = [](const std::string& text) {
+      return WrapText(text, kIndent, kIndent, kTextColumns);
+    };
+    const std::string range =
+        StrCat(RangeOf(row), "; default: ", row.fallback,
                "; in: ", row.encaps == kEveryEncap ? "all" : JoinEncaps(row.encaps, " ", " "));
-    std::fprintf(out, "  %-13s %s\n", name.c_str(), text.c_str());
+    std::fprintf(out, "  %-13s %s\n%s%s\n", name.c_str(),
+                 wrapped(std::string(row.sentence)).c_str(), std::string(kIndent, ' ').c_str(),
+                 wrapped(range).c_str());
   }
   const EncapSet lengths = EncapsWith([](const EncapTraits& traits) { return traits.has_length; });
   std::fprintf(

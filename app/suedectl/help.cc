@@ -2,11 +2,11 @@
 #include "suedectl/help.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "suedectl/print.h"
 
 namespace suede::ctl {
 namespace {
@@ -18,7 +18,8 @@ std::string TwoColumns(const Rows& rows) {
   for (const auto& [left, right] : rows) width = std::max(width, left.size());
   std::string out;
   for (const auto& [left, right] : rows) {
-    StrAppend(&out, "  ", left, std::string(width + 2 - left.size(), ' '), right, "\n");
+    StrAppend(&out, "  ", left, std::string(width + 2 - left.size(), ' '),
+              WrapText(right, width + 4, width + 4, kTextColumns), "\n");
   }
   return out;
 }
@@ -57,41 +58,6 @@ std::string Usage(const Param& param) {
                                              : StrCat("[--", param.name, " ", upper, "]");
 }
 
-// Completions by the words before ("" or "counters ").
-using Tree = std::map<std::string, std::vector<std::string>>;
-
-void AddCommand(const std::string& name, Tree& tree) {
-  std::string words;
-  for (const std::string_view word : Split(name, ' ')) {
-    std::vector<std::string>& next = tree[words];
-    if (std::find(next.begin(), next.end(), word) == next.end()) next.emplace_back(word);
-    StrAppend(&words, word, " ");
-  }
-}
-
-std::string ChoicesOf(const Param& param) {
-  std::string words(param.choices);
-  std::replace(words.begin(), words.end(), '|', ' ');
-  return words;
-}
-
-// Returns the `case` branch that completes the arguments of a method's command.
-std::string MethodCase(const Method& method) {
-  std::string flags, positional, values;
-  for (const Param& param : method.params) {
-    StrAppend(&flags, flags.empty() ? "" : " ", "--", param.name);
-    if (param.choices.empty()) continue;
-    StrAppend(&values, "        --", param.name, ") words=\"", ChoicesOf(param), "\" ;;\n");
-    if (param.required && positional.empty()) positional = ChoicesOf(param);
-  }
-  if (method.descriptor) StrAppend(&flags, flags.empty() ? "" : " ", "--", method.descriptor->name);
-  std::string out = StrCat("    '", CommandOf(method), " '*)\n      words=\"", positional,
-                           positional.empty() ? "" : " ", flags, flags.empty() ? "" : " ",
-                           "--json --wide --help\"\n");
-  if (!values.empty()) StrAppend(&out, "      case $previous in\n", values, "      esac\n");
-  return out + "      ;;\n";
-}
-
 }  // namespace
 
 std::string Help(const Commands& commands, std::string_view group) {
@@ -111,57 +77,26 @@ std::string Help(const Commands& commands, std::string_view group) {
 }
 
 std::string HelpOf(const Method& method) {
-  std::string out = StrCat("suedectl ", CommandOf(method), ": ", method.sentence,
-                           "\n\nusage: suedectl ", CommandOf(method));
+  const std::string about = StrCat("suedectl ", CommandOf(method), ": ", method.sentence);
+  std::string usage = StrCat("usage: suedectl ", CommandOf(method));
   Rows rows;
   for (const Param& param : method.params) {
-    StrAppend(&out, " ", Usage(param));
+    StrAppend(&usage, " ", Usage(param));
     rows.emplace_back(StrCat("--", param.name),
                       StrCat(param.sentence, " ", param.Range(),
                              param.fallback.empty() ? "" : StrCat("; default ", param.fallback)));
   }
   if (method.descriptor) {
     const bool required = method.descriptor->required;
-    StrAppend(&out, required ? " --" : " [--", method.descriptor->name,
+    StrAppend(&usage, required ? " --" : " [--", method.descriptor->name,
               required ? " PATH" : " PATH]");
     rows.emplace_back(StrCat("--", method.descriptor->name),
                       StrCat(method.descriptor->sentence, " - is the standard ",
                              method.descriptor->is_written ? "output." : "input."));
   }
-  StrAppend(&out, "\n", rows.empty() ? "" : "\n", TwoColumns(rows), "\nResult: ", method.ResultText(),
-            "\n");
-  return out;
-}
-
-std::string Completion(const Commands& commands) {
-  Tree tree;
-  std::string methods;
-  for (const Method* method : commands.Declarations()) {
-    AddCommand(CommandOf(*method), tree);
-    methods += MethodCase(*method);
-  }
-  for (const LocalCommand& command : commands.local) AddCommand(std::string(command.name), tree);
-  std::string globals, valued;
-  for (const GlobalFlag& flag : GlobalFlagRows()) {
-    StrAppend(&globals, " ", flag.name);
-    if (!flag.value.empty()) StrAppend(&valued, valued.empty() ? "" : "|", flag.name);
-  }
-  std::string out =
-      "# bash completion of suedectl: source <(suedectl completion)\n"
-      "_suedectl() {\n"
-      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-      "  local command= words= i\n"
-      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    case ${COMP_WORDS[i]} in\n";
-  StrAppend(&out, "      ", valued, ") ((i++)) ;;\n      -*) ;;\n"
-            "      *) command+=\"${COMP_WORDS[i]} \" ;;\n    esac\n  done\n  case $command in\n");
-  for (const auto& [words, next] : tree) {
-    StrAppend(&out, "    '", words, "') words=\"", StrJoin(next, " "), words.empty() ? globals : "",
-              "\" ;;\n");
-  }
-  StrAppend(&out, methods, "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"
-            "complete -o default -F _suedectl suedectl\n");
-  return out;
+  const auto wrapped = [](const std::string& text) { return WrapText(text, 0, 2, kTextColumns); };
+  return StrCat(wrapped(about), "\n\n", wrapped(usage), "\n", rows.empty() ? "" : "\n",
+                TwoColumns(rows), "\n", wrapped(StrCat("Result: ", method.ResultText())), "\n");
 }
 
 }  // namespace suede::ctl

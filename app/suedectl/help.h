@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help and completion texts, generated from the declarations of commands.
+// Help texts, generated from the declarations of commands.
 #ifndef SUEDE_APP_SUEDECTL_HELP_H_
 #define SUEDE_APP_SUEDECTL_HELP_H_
 
@@ -14,8 +14,6 @@ namespace suede::ctl {
 // Returns the help on all commands, or on those of a group ("counters"); "": all.
 std::string Help(const Commands& commands, std::string_view group);
 std::string HelpOf(const Method& method);
-// Returns a completion script for bash.
-std::string Completion(const Commands& commands);
 
 }  // namespace suede::ctl
 

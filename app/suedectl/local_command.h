@@ -14,7 +14,8 @@ struct LocalCommand {
   std::string_view sentence;  // description, for help
   // Runs the command with the arguments behind its name. Returns the program's exit code.
   int (*run)(std::span<const std::string_view> arguments, FILE* in, FILE* out, FILE* err);
-  bool takes_json = false;  // --json may also precede the name
+  bool takes_json = false;   // --json and --wide may also precede the name
+  std::string_view words{};  // that may follow, for completion
 };
 
 }  // namespace suede::ctl

@@ -150,7 +150,7 @@ std::string Table(const Json& list, size_t max) {
   return taken.empty() ? text : text + NotShown(taken, max);
 }
 
-std::string Pairs(const Json& object) {
+std::string Pairs(const Json& object, size_t columns) {
   const bool is_counts = std::all_of(object.begin(), object.end(),
                                      [](const Json& value) { return value.is_number(); });
   Cells rows;
@@ -160,6 +160,11 @@ std::string Pairs(const Json& object) {
     (is_zero ? zeros : rows).push_back({member.key(), Cell(member.value())});
   }
   rows.insert(rows.end(), zeros.begin(), zeros.end());
+  const size_t name_width = WidthsOf(rows, 2)[0] + 2;
+  for (auto& row : rows) {
+    const size_t max = columns > name_width + kShortText ? columns - name_width : kShortText;
+    if (row[1].size() > max) row[1].replace(max - 2, std::string::npos, "..");
+  }
   return Aligned(rows, {false, true});
 }
 
@@ -170,16 +175,17 @@ bool HasObjects(const Json& list) {
 }
 
 // Formats a list of objects that contain objects: for each a heading, then its members.
-std::string Sections(const Json& list) {
+std::string Sections(const Json& list, size_t columns) {
   std::string out;
   for (const Json& one : list) {
     std::string heading, body;
     for (const auto& member : one.items()) {
-      if (member.value().is_object()) body += Pairs(member.value());
+      if (member.value().is_object())
+        body += Pairs(member.value(), columns);
       else
         StrAppend(&heading, heading.empty() ? "" : "  ", member.key(), " ", Cell(member.value()));
     }
-    StrAppend(&out, heading, heading.empty() ? "" : "\n", body);
+    StrAppend(&out, WrapText(heading, 0, 2, columns), heading.empty() ? "" : "\n", body);
   }
   return out;
 }
@@ -191,11 +197,11 @@ std::string ToText(const Json& result, size_t columns) {
   for (const auto& member : result.items()) {
     const Json& value = member.value();
     if (IsListOfObjects(value)) {
-      out += HasObjects(value) ? Sections(value) : Table(value, columns);
+      out += HasObjects(value) ? Sections(value, columns) : Table(value, columns);
     } else if (value.is_array() && value.empty()) {
       StrAppend(&out, "no ", member.key(), "\n");
     } else if (value.is_object()) {
-      out += Pairs(value);
+      out += Pairs(value, columns);
     } else if (value.is_string() && value.get<std::string>().ends_with("\n")) {
       out += value.get<std::string>();
     } else {

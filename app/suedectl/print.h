@@ -7,15 +7,15 @@
 #include <string>
 
 #include "mgmt/json.h"
+#include "suedectl/wrap_text.h"
 
 namespace suede::ctl {
-
-inline constexpr size_t kTextColumns = 100;
 
 // Formats any result, a JSON object, as lines and tables. A list of objects becomes a table with
 // one column per member, a nested object two columns, a multi-line text stays as it is. A table
 // wider than `columns` loses its empty columns, then the ends of long texts, then its last columns,
-// with a note that lists them. An object of numbers shows non-zero members first.
+// with a note that lists them. A nested object loses the ends of long texts. An object of numbers
+// shows non-zero members first.
 std::string ToText(const Json& result, size_t columns = kTextColumns);
 
 }  // namespace suede::ctl

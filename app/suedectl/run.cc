@@ -18,6 +18,7 @@
 #include "suedectl/help.h"
 #include "suedectl/output_file.h"
 #include "suedectl/print.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 namespace {
@@ -117,7 +118,8 @@ int CallMethod(const Meanings& meanings, const Commands& commands, std::FILE* ou
     if (replacing) {
       if (absl::Status put = replacing->Commit(); !put.ok()) return Fail(put, err);
     }
-    const std::string text = flags.json ? Dump(*result) + "\n" : ToText(*result, flags.columns());
+    const std::string text =
+        flags.json ? Dump(*result) + "\n" : ToText(WithNames(*result, *daemon), flags.columns());
     if (i != 0 && !flags.json) std::fputs("\n", out);
     std::fputs(text.c_str(), out);
     if (std::fflush(out) != 0) return kExitFailure;
@@ -130,6 +132,7 @@ int RunLocal(const Invocation& invocation, std::FILE* out, std::FILE* err) {
   std::vector<std::string_view> arguments(invocation.arguments.begin(),
                                           invocation.arguments.end());
   if (invocation.flags.json && invocation.local->takes_json) arguments.emplace_back("--json");
+  if (invocation.flags.wide && invocation.local->takes_json) arguments.emplace_back("--wide");
   return invocation.local->run(arguments, stdin, out, err);
 }
 

@@ -153,13 +153,55 @@ std::string KeyOf(const Json& connection) {
   return key;
 }
 
-Json Peers(const TopSample& before, const TopSample& now, uint32_t max) {
+// Whether the view selects the row.
+bool IsShown(const TopView& view, const Json& row) {
+  const Json& plane = At(row, "plane");
+  if (view.plane >= 0 && !plane.is_null() && Number(plane) != static_cast<uint64_t>(view.plane)) {
+    return false;
+  }
+  if (view.filter.empty()) return true;
+  std::string text;
+  for (const auto& member : row.items()) {
+    StrAppend(&text, text.empty() ? "" : " ", member.key(), "=", Text(member.value()));
+  }
+  return text.find(view.filter) != std::string::npos;
+}
+
+Json Shown(const TopView& view, Json list) {
+  Json shown = Json::array();
+  for (Json& row : list) {
+    if (IsShown(view, row)) shown.push_back(std::move(row));
+  }
+  return shown;
+}
+
+double KeyOf(TopSort sort, uint64_t load, const Json& row) {
+  const auto number = [&](const char* name) {
+    const Json& value = At(row, name);
+    return value.is_number() ? value.get<double>() : 0;
+  };
+  switch (sort) {
+    case TopSort::kLoad:
+      break;
+    case TopSort::kRetransmissions:
+      return number("retransmissions_s");
+    case TopSort::kUnacked:
+      return number("unacked_pdus");
+    case TopSort::kRtt:
+      return number("srtt_us");
+    case TopSort::kPeer:
+      return -number("peer");
+  }
+  return static_cast<double>(load);
+}
+
+Json Peers(const TopSample& before, const TopSample& now, const TopView& view) {
   const double seconds = now.at_s - before.at_s;
   std::unordered_map<std::string, const Json*> old;
   for (const Json& connection : ListAt(before.connections, "connections")) {
     old.emplace(KeyOf(connection), &connection);
   }
-  std::vector<std::pair<uint64_t, Json>> rows;
+  std::vector<std::pair<double, Json>> rows;
   for (const Json& connection : ListAt(now.connections, "connections")) {
     const auto was = old.find(KeyOf(connection));
     uint64_t sum = 0;
@@ -179,12 +221,12 @@ Json Peers(const TopSample& before, const TopSample& now, uint32_t max) {
     row["retransmissions_s"] = rate("retransmissions");
     row["unacked_pdus"] = At(connection, "unacked_pdus");
     row["srtt_us"] = At(connection, "srtt_us");
-    rows.emplace_back(sum, std::move(row));
+    if (IsShown(view, row)) rows.emplace_back(KeyOf(view.sort, sum, row), std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   Json list = Json::array();
-  for (size_t i = 0; i < std::min<size_t>(rows.size(), max); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(rows.size(), view.peers); ++i) {
     list.push_back(std::move(rows[i].second));
   }
   return list;
@@ -205,26 +247,39 @@ Json Drops(const TopSample& before, const TopSample& now) {
 
 }  // namespace
 
-Json MakeTop(const TopSample& before, const TopSample& now, uint32_t max) {
+TopView ViewOf(const ForeignJson& params) {
+  TopView view;
+  if (params.contains("peers")) view.peers = params["peers"].get<uint32_t>();
+  if (params.contains("filter")) view.filter = params["filter"].get<std::string>();
+  if (params.contains("plane")) view.plane = params["plane"].get<int>();
+  if (params.contains("sort")) {
+    const auto found = std::ranges::find(kTopSorts, params["sort"].get<std::string>());
+    if (found != kTopSorts.end()) view.sort = static_cast<TopSort>(found - kTopSorts.begin());
+  }
+  return view;
+}
+
+Json MakeTop(const TopSample& before, const TopSample& now, const TopView& view) {
   return Json{{"name", At(now.version, "name")},
               {"uptime_s", At(now.version, "uptime_s")},
               {"seconds", now.at_s - before.at_s},
               {"clients", ListAt(now.clients, "clients").size()},
               {"connections", ListAt(now.connections, "connections").size()},
-              {"ports", Ports(before, now)},
-              {"instances", Instances(before, now)},
-              {"planes", Planes(now)},
-              {"lcores", Lcores(before, now)},
-              {"peers", Peers(before, now, max)},
-              {"drops", Drops(before, now)}};
+              {"ports", Shown(view, Ports(before, now))},
+              {"instances", Shown(view, Instances(before, now))},
+              {"planes", Shown(view, Planes(now))},
+              {"lcores", Shown(view, Lcores(before, now))},
+              {"peers", Peers(before, now, view)},
+              {"drops", Shown(view, Drops(before, now))}};
 }
 
-std::string TopText(const Json& top, size_t columns) {
+std::string TopText(const Json& top, size_t columns, const XpuNames& names) {
   std::string out = StrCat("endpoint ", Text(At(top, "name")), "  up ", Text(At(top, "uptime_s")),
                            " s  clients ", Text(At(top, "clients")), "  connections ",
                            Text(At(top, "connections")), "\n");
   for (const char* list : {"ports", "instances", "planes", "lcores", "peers", "drops"}) {
-    StrAppend(&out, "\n", ToText(Json{{list, ListAt(top, list)}}, columns));
+    const Json rows{{list, ListAt(top, list)}};
+    StrAppend(&out, "\n", ToText(WithNames(rows, names), columns));
   }
   return out;
 }

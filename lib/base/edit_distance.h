@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace suede {
@@ -24,6 +26,23 @@ inline size_t EditDistance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+// Returns up to three of `names` that are similar to `word`, the most similar first.
+inline std::vector<std::string> Nearest(std::string_view word,
+                                        const std::vector<std::string>& names) {
+  std::vector<std::pair<size_t, std::string>> close;
+  for (const std::string& name : names) {
+    const size_t distance = EditDistance(word, name);
+    // A common prefix is a stronger hint than a small edit distance.
+    const bool begins = word.size() >= 3 && name.starts_with(word.substr(0, 3));
+    if (distance <= 1 + name.size() / 4 || begins) close.emplace_back(distance, name);
+  }
+  std::stable_sort(close.begin(), close.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> nearest;
+  for (size_t i = 0; i < std::min<size_t>(close.size(), 3); ++i) nearest.push_back(close[i].second);
+  return nearest;
 }
 
 }  // namespace suede

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "base/log_linear.h"
@@ -28,6 +29,8 @@ class Histogram {
     buckets_[Buckets::BucketOf(value)] += times;
     count_ += times;
     sum_ += value * times;
+    const auto square = static_cast<double>(value) * static_cast<double>(value);
+    squares_ += square * static_cast<double>(times);
     min_ = std::min(min_, value);
     max_ = std::max(max_, value);
   }
@@ -36,6 +39,7 @@ class Histogram {
     for (size_t i = 0; i < Buckets::kBuckets; ++i) buckets_[i] += other.buckets_[i];
     count_ += other.count_;
     sum_ += other.sum_;
+    squares_ += other.squares_;
     min_ = std::min(min_, other.min_);
     max_ = std::max(max_, other.max_);
   }
@@ -49,6 +53,21 @@ class Histogram {
   uint64_t max() const { return max_; }
   double mean() const {
     return empty() ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
+  }
+
+  // Returns the standard deviation of the samples, not estimated from buckets; 0 if empty.
+  double stdev() const {
+    if (empty()) return 0;
+    const double variance = squares_ / static_cast<double>(count_) - mean() * mean();
+    return variance > 0 ? std::sqrt(variance) : 0;
+  }
+
+  // Calls visit(bucket, samples) for each bucket with samples, in order of values.
+  template <class Visit>
+  void ForEachBucket(const Visit& visit) const {
+    for (size_t i = 0; i < Buckets::kBuckets; ++i) {
+      if (buckets_[i] != 0) visit(i, buckets_[i]);
+    }
   }
 
   // Returns the smallest value that at least `percent` per cent of the samples do not exceed,
@@ -78,6 +97,7 @@ class Histogram {
   std::array<uint64_t, Buckets::kBuckets> buckets_ = {};
   uint64_t count_ = 0;
   uint64_t sum_ = 0;
+  double squares_ = 0;  // sum of the values' squares
   uint64_t min_ = UINT64_MAX;
   uint64_t max_ = 0;
 };

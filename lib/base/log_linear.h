@@ -30,6 +30,9 @@ struct LogLinear {
     const uint64_t top = bucket - (shift << kBits);
     return ((top + 1) << shift) - 1;
   }
+  static constexpr uint64_t SmallestIn(size_t bucket) {
+    return bucket == 0 ? 0 : LargestIn(bucket - 1) + 1;
+  }
 };
 
 }  // namespace suede

@@ -108,6 +108,7 @@ struct PeerPort {
 struct PeerConfig {
   enum class Hello : uint8_t { kAuto, kNever };
   uint32_t xpu = 0;
+  std::string name;  // for people; empty: none
   Hello hello = Hello::kAuto;
   std::string control;  // address and port of its sealing.tls.listen; empty: the peer must connect
   std::vector<PeerPort> ports;  // at least one, each {port, instance} at most once

@@ -66,6 +66,7 @@ void AppendPeers(const Config& config, std::string& out) {
       ports.push_back(Inline(entry));
     }
     PeerEntry entry{.xpu = peer.xpu, .hello = peer.hello};
+    if (!peer.name.empty()) entry.name = peer.name;
     if (!peer.control.empty()) entry.control = peer.control;
     AppendEntry(entry, ports, out);
   }

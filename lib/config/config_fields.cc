@@ -249,6 +249,11 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
                          kNoDefault),
     Key<&PeerEntry::xpus>("xpus", "", kXpuId,
                           "Instead of xpu: one peer for each XPU id of a range.", kNoDefault),
+    Key<&PeerEntry::name>(
+        "name", "", Name(32),
+        "Name of the XPU, which tables of suedectl show. Goes with xpu. Each name "
+        "once.",
+        kNoDefault),
     Key<&PeerEntry::hello>("hello", "", {},
                            "never: the peer does not speak HELLO and answers no probe; connections "
                            "begin with PSN 0, unasked; auto: its answer decides."),

@@ -77,6 +77,7 @@ struct InstancePortEntry {
 struct PeerEntry {
   std::optional<uint32_t> xpu;
   std::optional<XpuRange> xpus;
+  std::optional<std::string> name;
   PeerConfig::Hello hello = PeerConfig::Hello::kAuto;
   std::optional<std::string> control;
 };

@@ -189,6 +189,7 @@ class SectionReader {
         !ReadIds(item, path, entry.xpu, entry.xpus, ids)) {
       return false;
     }
+    if (!ReadPeerName(item, path, entry)) return false;
     const size_t count = ids.last - ids.first + 1;
     const size_t first = config_.peers.size();
     if (first + count > kMaxXpus) {
@@ -205,12 +206,31 @@ class SectionReader {
                                  " addresses; use fewer ports"));
     }
     for (uint32_t id = ids.first; id <= ids.last; ++id) {
-      config_.peers.push_back(
-          {.xpu = id, .hello = entry.hello, .control = entry.control.value_or(""), .ports = {}});
+      config_.peers.push_back({.xpu = id,
+                               .name = entry.name.value_or(""),
+                               .hello = entry.hello,
+                               .control = entry.control.value_or(""),
+                               .ports = {}});
       draft_.peer_entries.push_back(static_cast<uint32_t>(entry_index));
     }
     for (size_t i = 0; i < ports.size(); ++i) {
       if (!ReadPeerPort(ports[i], Entry(path + ".ports", i), ids, first)) return false;
+    }
+    return true;
+  }
+
+  // Checks that the name is that of one XPU.
+  bool ReadPeerName(const ConfigNode& item, const std::string& path, const PeerEntry& entry) {
+    if (!entry.name) return true;
+    if (entry.xpus) {
+      return reader_.Fail(item, path + ".name",
+                          "a name is that of one XPU; give xpu: ID instead of xpus, or no name");
+    }
+    for (const PeerConfig& other : config_.peers) {
+      if (other.name != *entry.name || other.xpu == *entry.xpu) continue;
+      return reader_.Fail(item, path + ".name",
+                          StrCat(*entry.name, " is the name of XPU ", other.xpu,
+                                 " already; give each XPU a name of its own"));
     }
     return true;
   }

@@ -62,7 +62,8 @@ SUEDE_ROW_STRUCT(CapabilityView, SUEDE_CAPABILITY_ROW);
   X(std::string, port)                                                                  \
   X(std::string, address, .Note("as the configuration writes it"))                      \
   X(std::string, mac, .Note("empty where frames have none, and while it is resolving")) \
-  X(bool, resolving, .Note("the MAC address is to be learnt and not known yet"))
+  X(bool, resolving, .Note("the MAC address is to be learnt and not known yet"))        \
+  X(std::string, name, .Note("peers[].name; empty: none"))
 SUEDE_ROW_STRUCT(PeerView, SUEDE_PEER_ROW);
 
 // A routing table of a device of a mesh.

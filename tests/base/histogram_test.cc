@@ -32,6 +32,34 @@ TEST(HistogramTest, SmallValuesAreExact) {
   EXPECT_EQ(h.Percentile(99.9), 100u);
 }
 
+TEST(HistogramTest, StandardDeviationIsExact) {
+  Histogram h;
+  EXPECT_EQ(h.stdev(), 0);
+  for (const uint64_t v :
+       {100'002u, 100'004u, 100'004u, 100'004u, 100'005u, 100'005u, 100'007u, 100'009u}) {
+    h.Record(v);
+  }
+  EXPECT_NEAR(h.stdev(), 2, 1e-3);  // all in one bucket
+  Histogram other;
+  other.RecordMany(100'005, 8);
+  h.Merge(other);
+  EXPECT_NEAR(h.stdev(), std::sqrt(2.0), 1e-3);
+}
+
+TEST(HistogramTest, BucketsHoldTheirSamplesInOrder) {
+  Histogram h;
+  std::vector<uint64_t> values;
+  for (uint64_t v = 1; v < Histogram::kLargest; v *= 3) values.push_back(v), h.Record(v);
+  size_t at = 0;
+  h.ForEachBucket([&](size_t bucket, uint64_t samples) {
+    EXPECT_EQ(samples, 1u);
+    ASSERT_LT(at, values.size());
+    EXPECT_LE(Histogram::Buckets::SmallestIn(bucket), values[at]);
+    EXPECT_GE(Histogram::Buckets::LargestIn(bucket), values[at++]);
+  });
+  EXPECT_EQ(at, values.size());
+}
+
 // Around each power of two: the value comes back no smaller, and by less than 1% larger.
 TEST(HistogramTest, ErrorIsBelowOnePerCentOverTheWholeRange) {
   for (int bit = 0; bit < 40; ++bit) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "config/config_fields.h"
 #include "configs.h"
 #include "key_tables.h"
@@ -129,6 +130,32 @@ TEST(ConfigTest, OneInstanceTakesTheAssignedAddress) {
             "which is that of instances[1] (XPU 1); give this entry an ip");
   EXPECT_NE(error_with("  - {xpus: 3-4, ports: [{port: p0}]}\n").find("give this entry an ip"),
             std::string::npos);
+}
+
+TEST(ConfigTest, PeersHaveNamesOfTheirOwn) {
+  const auto text = [](const char* peers) { return StrCat(kSmallest, "peers:\n", peers); };
+  constexpr char kPorts[] = "ports: [{port: p0, ip: 198.18.0.9, mac: 02:00:00:00:00:09}]}\n";
+  constexpr char kOthers[] = "ports: [{port: p0, ip: 198.18.0.8, mac: 02:00:00:00:00:08}]}\n";
+  const Config config = MustParse(
+      text(StrCat("  - {xpu: 9, name: gpu9, ", kPorts, "  - {xpu: 8, ", kOthers).c_str()));
+  ASSERT_EQ(config.peers.size(), 2u);
+  EXPECT_EQ(config.peers[0].name, "gpu9");
+  EXPECT_EQ(config.peers[1].name, "");
+  ExpectDumpLoadsToTheSame(config);
+  const auto error = [&](const std::string& peers) {
+    return std::string(
+        ParseConfig(text(peers.c_str()), "test.yaml", kMachineOf8Cpus).status().message());
+  };
+  const std::string twice =
+      error(StrCat("  - {xpu: 9, name: a, ", kPorts, "  - {xpu: 8, name: a, ", kOthers));
+  EXPECT_NE(twice.find("peers[1].name: a is the name of XPU 9 already; give each XPU a name"),
+            std::string::npos)
+      << twice;
+  const std::string range = error(
+      "  - {xpus: 8-9, name: a, ports: [{port: p0, ip_base: 198.18.0.0, mac_base: "
+      "02:00:00:00:00:00}]}\n");
+  EXPECT_NE(range.find("peers[0].name: a name is that of one XPU; give xpu: ID"), std::string::npos)
+      << range;
 }
 
 TEST(ConfigTest, MtuIsTheUsualOneWhereThePackLimitIsSmall) {

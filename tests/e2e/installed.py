@@ -69,6 +69,14 @@ class UnitDaemon(e2e.Daemon):
         self = cls(directory, tree, instance, config, arguments=["--check"])
         return e2e.Process(directory, f"check-{instance}", self.argv)
 
+    @staticmethod
+    def reload(directory, tree, instance, config):
+        """`systemctl reload` after a change of the file."""
+        (tree / "etc/suede" / f"{instance}.yaml").write_text(json.dumps(config))
+        return e2e.Process(directory, f"reload-{instance}", [
+            "/usr/bin/python3", pathlib.Path(__file__).parent / "under_unit.py", tree, "suede@.service", instance,
+            "--reload"])
+
     def status(self):
         lines = pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines()
         return dict(line.split(":\t", 1) for line in lines if ":\t" in line)

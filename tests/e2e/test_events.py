@@ -5,13 +5,19 @@ planes that are taken out of service and put back; suedectl top."""
 import contextlib
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import pathlib
 import pty
+import re
+import select
 import signal
 import socket
+import struct
 import subprocess
+import termios
+import time
 
 import pytest
 
@@ -268,9 +274,10 @@ def test_top(stack):
         assert load.running(), load.report()
     # The kernel passes a terminal's output on in a worker thread, which programs that never sleep hold up.
     drawn = _on_a_terminal(left)
+    _press_keys(left)
     assert len(lines) == 2
     # On a terminal each refresh clears the picture of the one before.
-    assert drawn.startswith(f"\x1b[H\x1b[2Jendpoint {left.name}") and drawn.count("\x1b[2J") >= 2
+    assert drawn.startswith(f"\x1b[H\x1b[2J\x1b[1mendpoint {left.name}") and drawn.count("\x1b[2J") >= 2
     top = json.loads(lines[-1])
     assert top["name"] == left.name and top["seconds"] >= 0.3 and top["clients"] == 1
     port, = top["ports"]
@@ -300,6 +307,46 @@ def _on_a_terminal(daemon):
             return text
         finally:
             process.kill()
+            os.close(here)
+
+
+def _press_keys(daemon):
+    """Keys of top change its next picture; q ends it, and the terminal has its echo again."""
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 90, 0, 0))
+    before = termios.tcgetattr(there)
+    argv = [e2e.SUEDECTL, "--socket", daemon.management, "--every", "0.1", "top"]
+    text = ""
+
+    def drawn():
+        return text.split("\x1b[2J")[-1].split("\r\n")
+
+    def read_until(condition):
+        nonlocal text
+        end = time.monotonic() + e2e.START_S
+        while not condition():
+            assert time.monotonic() < end, text[-2000:]
+            if select.select([here], [], [], 0.5)[0]:
+                text += os.read(here, 65536).decode()
+
+    with subprocess.Popen(argv, stdin=there, stdout=there) as process:
+        try:
+            read_until(lambda: len(drawn()) > 10 and "s sort=load" in drawn()[0])
+            assert termios.tcgetattr(there)[3] & termios.ECHO == 0
+            assert "\x1b[1mxpu  instance  plane" in "\n".join(drawn()), text
+            assert all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) <= 90 for line in drawn())
+            os.write(here, b"sc")
+            read_until(lambda: "s sort=retransmissions" in drawn()[0] and "c colour=off" in drawn()[0])
+            read_until(lambda: len(drawn()) > 10)
+            assert "\x1b[1m" not in "\n".join(drawn())
+            os.write(here, b"fstate=down\n")
+            read_until(lambda: "f filter=state=down" in drawn()[0] and "no planes" in "\n".join(drawn()))
+            os.write(here, b"q")
+            assert process.wait(e2e.START_S) == 0
+            assert termios.tcgetattr(there) == before
+        finally:
+            process.kill()
+            os.close(there)
             os.close(here)
 
 

@@ -189,6 +189,37 @@ def test_kill_of_the_senders_daemon():
         assert set(statuses.values()) == {client.STATUS_OK}, statuses
 
 
+def test_upgrade_of_a_daemon_with_clients():
+    """Drain, restart with the same configuration, again: what was sent before arrives, clients attach again with their
+    claims, and the peer's clients, which stay, are served on. docs/service.md, "Upgrade"."""
+    with e2e.memif_pair() as (directory, left, right), contextlib.ExitStack() as stack:
+        far = stack.enter_context(client.Client(right.socket))
+        far.claim(1)
+        near = [stack.enter_context(client.Client(left.socket)) for _ in range(2)]
+        near[0].claim(0)
+        daemon = left
+        for first in (0, 1000):
+            sent = near[1].send_all(1, 40, first=first)
+            assert e2e.managed(daemon, "drain")["began"]
+            assert daemon.wait(e2e.START_S) == 0
+            # The daemon has seen the last command acknowledged, and the program its status, before it ended.
+            assert set(near[1].complete(sent, 20).values()) == {client.STATUS_OK}
+            for one in near:
+                e2e.wait_until(lambda one=one: one.status() == -errno.ECONNRESET, e2e.START_S, "the end")
+            daemon = stack.enter_context(e2e.Daemon(directory, left.config))
+            assert [one.reconnect() for one in near] == [0, 0]
+            again = near[1].send_all(1, 20, first=first + 100)
+            assert set(near[1].complete(again, 30).values()) == {client.STATUS_OK}
+            # The claim of the first client holds without another call.
+            back = far.send_all(0, 20, first=first + 200)
+            statuses = far.complete(back, 30)
+            assert set(statuses.values()) <= {client.STATUS_OK, client.STATUS_PEER_RESET}
+            got = [data for vc in range(4) for _, data in near[0].receive(vc)]
+            assert set(got) == {f"command {tag}".encode() for tag, status in statuses.items()
+                                if status == client.STATUS_OK} and got
+            assert sum(len(far.receive(vc)) for vc in range(4)) == 60
+
+
 def test_kill_of_the_receivers_daemon():
     """Commands under way are completed with a status; then the peer is there again."""
     # Long enough to restart within: not unreachable, but reset.

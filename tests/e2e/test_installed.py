@@ -15,7 +15,8 @@ import e2e
 import installed
 from test_service import Manager
 
-PAGES = ["man1/suede-mesh.1", "man1/suede-perf.1", "man1/suedectl.1", "man5/suede.yaml.5", "man7/suede-counters.7",
+PAGES = ["man1/suede-mesh.1", "man1/suede-perf.1", "man1/suedectl.1", "man3/libsuede.3",
+         "man3/libsuede-axi.3", "man3/libsuede-mem.3", "man5/suede.yaml.5", "man7/suede-counters.7",
          "man7/suede-events.7", "man8/suede.8", "man8/suede-fare.8", "man8/suede-switch.8"]
 PROGRAMS = ["suede", "suede-fare", "suede-mesh", "suedectl", "suede-perf", "suede-switch"]
 
@@ -58,6 +59,7 @@ def test_everything_is_there(prefix):
     wanted |= {f"share/doc/suede/{path.name}" for path in (e2e.ROOT / "docs").glob("*.md")}
     wanted |= {f"share/man/{page}" for page in PAGES}
     wanted |= {f"share/bash-completion/completions/{name}" for name in PROGRAMS}
+    wanted |= {f"share/zsh/site-functions/_{name}" for name in PROGRAMS}
     wanted |= {f"lib/python3/dist-packages/suede/{path.name}"
                for path in (e2e.ROOT / "app/python/suede").glob("*.py")}
     wanted |= {"lib/python3/dist-packages/suede/_declarations.py"}
@@ -128,6 +130,17 @@ def test_manual_pages_say_what_the_programs_say(prefix):
     assert len(names) > 10 and all(name in commands for name in names)
 
 
+@pytest.mark.parametrize("page, headers", [("libsuede", ["suede.h", "load.h", "suede.hpp"]), ("libsuede-axi", ["axi.h"]),
+                                           ("libsuede-mem", ["mem.h", "socket.h", "mem.hpp", "socket.hpp"])])
+def test_manual_pages_of_libraries_have_every_call(prefix, page, headers):
+    text = text_of(prefix, f"man3/{page}.3")
+    for header in headers:
+        source = (e2e.ROOT / "include/suede" / header).read_text()
+        names = re.findall(r"^SUEDE_API [\w* ]*?\*?(\w+)\(" if header.endswith(".h") else r"^class (\w+) ", source, re.M)
+        assert names and all(re.search(rf"\b{name}\b", text) for name in names), (header, names)
+    assert "private:" not in text and "SUEDE_API " not in text
+
+
 @pytest.mark.parametrize("line, wanted", [
     ("suede --dump", ["--dump_config"]),
     ("suede-perf --dest", ["--destinations"]),
@@ -144,6 +157,20 @@ def test_completion(prefix, line, wanted):
               f"$(complete -p {words[0]} | sed 's/.*-F \\([^ ]*\\).*/\\1/') >/dev/null\n"
               'printf "%s\\n" "${COMPREPLY[@]}"')
     assert sorted(installed.run("bash", "-euc", script).split()) == wanted
+
+
+def test_completion_of_zsh(prefix):
+    """Each script loads by its function's name, and offers the words of its program."""
+    for words, wanted in [("suede --d", "--dump_config"), ("suede-perf -", "--histogram_csv"),
+                          ("suede-switch -", "--dump_config"), ("suede-fare -", "--once"), ("suede-mesh -", "--plane"),
+                          ("suedectl counters ", "delta"), ("suedectl top --sort ", "retransmissions")]:
+        typed = words.split(" ")
+        script = (f'fpath=("{prefix}/share/zsh/site-functions" $fpath)\n'
+                  'compadd() { shift; print -l -- "$@" }\ncompdef() { }\n'
+                  f"words=({' '.join(word or chr(39) * 2 for word in typed)}) CURRENT={len(typed)}\n"
+                  f"autoload -Uz _{typed[0]}\n_{typed[0]}")
+        offered = installed.run("zsh", "-fc", script, env=environment(prefix)).split()
+        assert wanted in offered, (words, offered)
 
 
 def test_units_are_good(tree, prefix, as_root):
@@ -184,6 +211,7 @@ def test_two_daemons_under_their_unit(machine, directory):
             check_limits(machine, left)
             assert e2e.both_ways(directory, left, right, 1) > 0
             assert e2e.managed(left, "version")["name"] == "left"
+            check_reload(machine, directory, left, configs[0])
             e2e.wait_until(lambda: manager.said("WATCHDOG", "1") >= 2, e2e.START_S, "the watchdog")
             left.signal(signal.SIGTERM)
             manager.wait_for("STOPPING", "1")
@@ -191,6 +219,22 @@ def test_two_daemons_under_their_unit(machine, directory):
             assert right.terminate() == 0
     # A daemon leaves no files.
     assert not [path.name for path in (machine / "run/suede/left").rglob("*") if not path.is_dir()]
+
+
+def check_reload(machine, directory, daemon, config):
+    """A good file takes effect, a wrong one changes nothing; both while the daemon serves."""
+    def level():
+        return e2e.managed(daemon, "log", "get_level")["level"]
+
+    changed = e2e.changed(config, {"log": {"level": "warning"}})
+    with installed.UnitDaemon.reload(directory, machine, daemon.name, changed) as run:
+        run.expect(0, e2e.START_S)
+    assert level() == "warning"
+    wrong = e2e.changed(config, {"log": {"level": "loud"}})
+    with installed.UnitDaemon.reload(directory, machine, daemon.name, wrong) as run:
+        run.expect(1, e2e.START_S)
+        assert f"/etc/suede/{daemon.name}.yaml" in run.stderr() and "loud" in run.stderr(), run.stderr()
+    assert level() == "warning"
 
 
 def check_limits(machine, daemon):

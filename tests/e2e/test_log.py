@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import re
 import select
 import signal
 import struct
@@ -163,3 +164,22 @@ def check_suede_fare(piped):
             fare.signal(signal.SIGUSR1)
             time.sleep(0.02)
         assert fare.terminate(ANSWER_S + 5) == 0
+
+
+def test_a_run_without_trouble_logs_no_trouble():
+    """Checks a run from its start to SIGTERM: no warning, and of the counters those that have counted."""
+    with e2e.memif_pair() as (_, left, right):
+        for daemon in (left, right):
+            daemon.wait_for_link()
+        with Client(right.socket) as receiver, Client(left.socket) as sender:
+            receiver.claim(1)
+            assert set(sender.complete(sender.send_all(1, 100), 20).values()) == {STATUS_OK}
+        assert left.terminate() == 0
+        # The other one has lost its peer, which is worth a warning.
+        assert right.terminate() == 0
+        lines = left.stderr().splitlines()
+        levels = {line.split()[1] for line in lines if re.match(r"\d{4}-\d\d-\d\dT", line)}
+        assert levels <= {"info", "debug"}, [line for line in lines if " info " not in line]
+        (counters,) = [line for line in lines if " info counters: counters " in line]
+        values = dict(word.split("=") for word in counters.split("counters: counters ")[1].split())
+        assert int(values["tx_commands_total"]) == 100 and "0" not in values.values(), counters

@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 
 import e2e
+from client import Client
 
 # Methods that have a test of their own below, or end the daemon.
 CHANGES = {"drain", "log.set_level", "capture.start", "capture.stop", "ports.set_admin",
@@ -32,6 +33,86 @@ def pair():
         for daemon in (left, right):
             daemon.wait_for_link()
         yield directory, left, right
+
+
+# Methods whose result is one text, whatever its width.
+DOCUMENTS = {"config.get", "record.read"}
+# Methods that wait, or need one of several parameters.
+NEEDING = {"events.wait", "config.check"}
+
+
+def test_no_table_is_wider_than_a_page(pair):
+    """Runs each command that changes nothing, under load; with --wide the rows are whole."""
+    directory, left, right = pair
+    methods = e2e.managed(left, "rpc", "describe")["methods"]
+    commands = [m["name"].split(".") for m in methods
+                if not m["changes"] and m["name"] not in DOCUMENTS | NEEDING
+                and not any(p["required"] for p in m["params"])
+                and not (m["descriptor"] and m["descriptor"]["required"])]
+    assert len(commands) > 20
+    commands += [["counters", "get", "--scope", scope] for scope in SCOPES]
+    commands += [["ping", "0", "--count", "1"], ["--every", "0.1", "--times", "1", "top"], ["endpoints"]]
+    server = e2e.perf_server(directory, left, "0")
+    with e2e.perf(directory, "load", right.socket, "--destinations", 0, "--duration", 60) as load:
+        e2e.wait_until(lambda: right.counters()["tx_commands_total"] > 0, e2e.START_S, "traffic")
+        for command in commands:
+            for line in e2e.suedectl(right, *command).splitlines():
+                assert len(line) <= 100, (command, line)
+        assert load.running(), load.report()
+    server.kill()
+    hidden = e2e.suedectl(right, "connections", "list")
+    wide = e2e.suedectl(right, "--wide", "connections", "list")
+    assert "(--wide shows, too:" in hidden and "(--wide" not in wide
+    assert max(map(len, wide.splitlines())) > 100
+
+
+def test_tables_name_xpus():
+    """Peers with a name have it beside their number; JSON is as the daemon sent it."""
+    with e2e.work_directory() as directory:
+        left, right = (e2e.endpoint_config(directory, side, e2e.memif_device(directory, role))
+                       for side, role in (("left", "server"), ("right", "client")))
+        left["peers"][0]["name"] = "gpu-one"
+        with e2e.daemons(e2e.Daemon(directory, left), e2e.Daemon(directory, right)) as (one, other):
+            for daemon in (one, other):
+                daemon.wait_for_link()
+            with Client(one.socket) as sender, Client(other.socket) as receiver:
+                receiver.claim(1)
+                sender.complete(sender.send_all(1, 4), 20)
+            assert [peer["name"] for peer in e2e.managed(one, "peers", "list")["peers"]] == ["gpu-one"]
+            for command in (("connections", "list"), ("--every", "0.1", "--times", "1", "top")):
+                text = e2e.suedectl(one, *command)
+                assert "peer_name" in text and "gpu-one" in text, text
+                assert "peer_name" not in e2e.suedectl(one, "-j", *command)
+            assert "peer_name" not in e2e.suedectl(other, "connections", "list")
+
+
+def test_completion_knows_names_and_xpus(pair):
+    _, left, _ = pair
+
+    def completed(*words):
+        script = ('source <("$0" completion); COMP_WORDS=(suedectl "$@"); COMP_CWORD=$#; _suedectl\n'
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        path = {**os.environ, "PATH": f"{pathlib.Path(e2e.SUEDECTL).parent}:{os.environ['PATH']}"}
+        run = subprocess.run(["bash", "-c", script, e2e.SUEDECTL, *words], capture_output=True, text=True,
+                             timeout=e2e.START_S, check=True, env=path)
+        return run.stdout.split()
+
+    here = ("--socket", left.management)
+    assert completed(*map(str, here), "ping", "1") == ["1"]
+    assert completed(*map(str, here), "path", "--peer", "") == ["1"]
+    assert completed(*map(str, here), "ping", "1", "--xpu", "") == ["0"]
+    # As if the daemon had its sockets where daemons of this user have them.
+    root = pathlib.Path("/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/nowhere"))
+    if not os.access(root, os.W_OK):
+        pytest.skip("no runtime directory of the user")
+    place = root / "suede" / left.name
+    place.mkdir(parents=True)
+    try:
+        (place / "management.sock").symlink_to(left.management)
+        assert completed("--endpoint", left.name[:5]) == [left.name]
+    finally:
+        (place / "management.sock").unlink()
+        place.rmdir()
 
 
 class Raw:

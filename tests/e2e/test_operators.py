@@ -70,9 +70,9 @@ def test_every_metric_is_there(directory):
     texts = [(PROMETHEUS / "suede-alerts.yml").read_text(), *expressions()]
     named = {name for text in texts for name in re.findall(r"\bsuede_\w+", text)}
     assert len(named) > 30
-    # Some devices alone count these.
+    # Some devices alone count these, or endpoints with link layers or agreement on secrets.
     table = (e2e.ROOT / "docs/metrics.md").read_text()
-    there |= set(re.findall(r"^\| `(suede_port_\w+)`", table, re.M))
+    there |= set(re.findall(r"^\| `(suede_(?:port|llr|cbfc|lldp|seal)_\w+)`", table, re.M))
     assert named <= there, named - there
     matched = {name for text in texts for name in re.findall(r"[{,](\w+)=~?\"", text)}
     assert matched <= labels, matched - labels

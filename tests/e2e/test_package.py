@@ -57,7 +57,8 @@ def test_each_has_its_part(packages):
             "/usr/lib/systemd/system/suede@.service", "/usr/share/man/man8/suede.8.gz",
             "/usr/lib/sysusers.d/suede.conf", "/usr/lib/tmpfiles.d/suede.conf",
             "/usr/share/doc/suede/examples/memif-pair-left.yaml",
-            "/usr/share/bash-completion/completions/suedectl"} <= suede
+            "/usr/share/bash-completion/completions/suedectl",
+            "/usr/share/zsh/vendor-completions/_suedectl"} <= suede
     assert any(name.endswith("/wireshark/plugins/suede.lua") for name in suede)
     assert not any("libsuede" in name for name in suede)
     assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))
@@ -69,7 +70,8 @@ def test_each_has_its_part(packages):
         "python3-suede")
     development = files("libsuede-dev")
     assert {"/usr/include/suede/suede.h", "/usr/include/suede/suede.hpp",
-            "/usr/include/suede/load.h", "/usr/include/suede/mem.h", "/usr/include/suede/mem.hpp"} <= development
+            "/usr/include/suede/load.h", "/usr/include/suede/mem.h", "/usr/include/suede/mem.hpp",
+            "/usr/share/man/man3/libsuede.3.gz"} <= development
     for name in ("/pkgconfig/libsuede.pc", "/pkgconfig/libsuede-mem.pc", "/libsuede-mem.so", "/pkgconfig/libsuede-axi.pc",
                  "/libsuede-axi.so"):
         assert any(path.endswith(name) for path in development), name

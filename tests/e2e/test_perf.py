@@ -360,3 +360,62 @@ def test_a_rank_that_does_not_come_is_named():
                       "--xpuid", 0, "--connect_timeout", 1) as run:
             run.expect(4, e2e.TRAFFIC_S)
             assert "hears nothing of rank 1 (XPU 1) at barrier 0" in run.stderr(), run.stderr()
+
+
+def test_one_way_load():
+    """A sender and a receiver that exchange no messages: all arrives, and both know how much."""
+    with e2e.memif_pair() as (directory, left, right):
+        served = directory / "served.json"
+        sent = directory / "sent.json"
+        server = e2e.perf_server(directory, right, "0,1", "--receive_only", "--json", served)
+        with e2e.perf(directory, "alone", left.socket, "--destinations", 1, "--vcs", "0,1", "--send_only",
+                      "--queues", 2, "--duration", 0.5, "-s", 128, "--completions", 10, "--json", sent) as run:
+            run.expect(0, e2e.TRAFFIC_S)
+            assert "(send only)" in run.stdout(), run.stdout()
+        with e2e.perf(directory, "asks", left.socket, "--destinations", 1, "--connect_timeout", 0.5) as run:
+            run.expect(4, e2e.START_S)
+        server.signal(signal.SIGTERM)
+        server.expect(0, e2e.START_S)
+        assert "rate[M/s]" in server.stdout(), server.stdout()
+        (result,) = e2e.results_of(sent)["results"]
+        counts = e2e.results_of(served)["served"]
+        assert result["delivered"] == result["sent"] > 0 and result["latency"]["kind"] == "completion"
+        assert counts["received"] > result["sent"], "with the unanswered messages of the second client"
+        assert counts["lost"] == counts["duplicated"] == 0
+        assert counts["received_data_bytes_per_second"] > 0 and counts["receiving_seconds"] > 0
+
+
+def test_sweep_to_csv():
+    """Sizes and numbers in flight, each with a row, a histogram and its samples; the text appended."""
+    with e2e.memif_pair() as (directory, left, right):
+        server = e2e.perf_server(directory, right, "0", "--reaction", "echo")
+        files = {name: directory / f"{name}.csv" for name in ("csv", "histogram_csv", "samples")}
+        arguments = [word for name, file in files.items() for word in (f"--{name}", file)]
+        with e2e.perf(directory, "sweep", left.socket, "--mode", "latency", "--destinations", 1, "--sizes", "8,64",
+                      "--inflights", "1,4", "-n", 200, "--warmup", 0, "-H", "--units", "auto", *arguments) as run:
+            run.expect(0, e2e.TRAFFIC_S)
+            assert all(len(line) <= 100 for line in run.stdout().splitlines()), run.stdout()
+            assert run.stdout().count("from[us]") == 4 and "inflight" in run.stdout()
+        rows = {name: [dict(zip(lines[0].split(","), line.split(",")))
+                       for lines in [file.read_text().splitlines()] for line in lines[1:]]
+                for name, file in files.items()}
+        runs = [(row["data_bytes"], row["inflight"]) for row in rows["csv"]]
+        assert runs == [("8", "1"), ("8", "4"), ("64", "1"), ("64", "4")]
+        assert len(rows["samples"]) == 800
+        for row in rows["csv"]:
+            mine = [float(s["latency_seconds"]) for s in rows["samples"]
+                    if (s["data_bytes"], s["inflight"]) == (row["data_bytes"], row["inflight"])]
+            buckets = [int(b["samples"]) for b in rows["histogram_csv"]
+                       if (b["data_bytes"], b["inflight"]) == (row["data_bytes"], row["inflight"])]
+            assert len(mine) == sum(buckets) == int(row["latency_samples"]) == 200
+            assert abs(min(mine) - float(row["latency_min_seconds"])) < 2e-9
+            assert float(row["latency_stdev_seconds"]) > 0
+        lines = []
+        for number in range(2):
+            with e2e.perf(directory, f"brief{number}", left.socket, "--mode", "latency", "--destinations", 1,
+                          "-n", 10, "--warmup", 0, "--brief") as run:
+                run.expect(0, e2e.TRAFFIC_S)
+                lines += run.stdout().splitlines()
+        assert len(lines) == 2 and all(line.split()[0] == "64" for line in lines), lines
+        server.signal(signal.SIGTERM)
+        server.expect(0, e2e.START_S)

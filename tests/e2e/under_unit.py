@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a unit's ExecStart as systemd would, on machines where systemd is not the first process.
+"""Runs a unit's ExecStart, or its ExecReload, as systemd would, on machines where systemd is not the first process.
 
-    under_unit.py TREE UNIT INSTANCE [--watchdog SECONDS] [-- FURTHER ARGUMENTS]
+    under_unit.py TREE UNIT INSTANCE [--watchdog SECONDS | --reload] [-- FURTHER ARGUMENTS]
 
 TREE is a tree that was installed into (usr, etc, run); it is laid over the machine's in a of its own, so that nothing outside changes. User, limits, capabilities, the read-only file
 system, system calls and address families come from the unit. A directive that this program does not
@@ -30,7 +30,7 @@ FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16, "AF_PA
 LIMITS = {"LimitMEMLOCK": resource.RLIMIT_MEMLOCK, "LimitNOFILE": resource.RLIMIT_NOFILE,
           "LimitCORE": resource.RLIMIT_CORE}
 # Settings that are obeyed below.
-OBEYED = {"ExecStart", "Environment", "User", "Group", "RuntimeDirectory", "RuntimeDirectoryMode",
+OBEYED = {"ExecStart", "ExecReload", "Environment", "User", "Group", "RuntimeDirectory", "RuntimeDirectoryMode",
           "CapabilityBoundingSet", "AmbientCapabilities", "NoNewPrivileges", "ProtectSystem",
           "ReadWritePaths", "ProtectHome", "PrivateTmp", "UMask", "ProtectKernelTunables",
           "ProtectControlGroups", "MemoryDenyWriteExecute", "RestrictNamespaces",
@@ -205,6 +205,7 @@ def main():
         arguments, further = arguments[:cut], arguments[cut + 1:]
     tree, name, instance = pathlib.Path(arguments[0]).resolve(), arguments[1], arguments[2]
     watchdog_s = arguments[4] if arguments[3:4] == ["--watchdog"] else None
+    command = "ExecReload" if "--reload" in arguments else "ExecStart"
     unit = read_unit(next(tree.glob(f"**/lib/systemd/system/{name}")), instance)
     os.chdir("/")
     lay_over(tree, unit)
@@ -223,7 +224,7 @@ def main():
         argv.append("--no-new-privs")
     variables = environment(unit, watchdog_s)
     filter_calls(unit)
-    os.execvpe(argv[0], [*argv, "--", *shlex.split(unit["ExecStart"][0]), *further], variables)
+    os.execvpe(argv[0], [*argv, "--", *shlex.split(unit[command][0]), *further], variables)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,10 @@ absl::Status LabProcess::Check() const {
   if (o.queues != 1) return cannot("--queues; leave it at 1");
   if (!o.cacheline_cpus.empty()) return cannot("--cacheline_probe");
   if (o.sizes.size() != 1) return cannot("list of --sizes; name one");
+  if (o.inflights.size() != 1) return cannot("list of --inflights; name one");
+  if (!o.csv.empty() || !o.histogram_csv.empty() || !o.samples.empty()) {
+    return cannot("--csv, --histogram_csv and --samples; its results are JSON");
+  }
   if (o.mode != Mode::kWorkload && o.xpuid < 0) {
     return absl::InvalidArgumentError("--xpuid: name the own XPU");
   }
@@ -78,6 +82,7 @@ absl::Status LabProcess::Connect(LabEndpoint& at) {
                                                                 options_.echo());
     server_->LogTo(&cells_.back());
     if (options_.take_rate > 0) server_->LimitRate(options_.take_rate);
+    if (options_.receive_only) server_->ReceiveOnly();
     return absl::OkStatus();
   }
   const perf::RunPlan plan = perf::PlanOf(options_, options_.sizes[0]);
@@ -147,11 +152,15 @@ perf::Document LabProcess::MakeDocument() const {
   document.start = at(begin_);
   document.end = at(end_);
   document.argv = process_.argv;
-  if (server_ != nullptr) document.served = server_->Total();
+  if (server_ != nullptr) {
+    document.served = server_->Total();
+    document.arrivals = server_->arrivals();
+  }
   if (client_ != nullptr) {
     perf::RunResult result = perf::Combine({&client_->record()}, board_.get());
     result.data_bytes = options_.sizes[0];
     result.control_bytes = options_.control_bytes;
+    result.inflight = options_.LimitsInflight() ? options_.inflight : 0;
     result.offered_per_second = options_.rate;
     document.results.push_back(std::move(result));
   }

@@ -65,7 +65,11 @@ class FakeEndpoint : public EndpointWithChanges {
   }
   std::vector<PeerView> Peers() override {
     std::vector<PeerView> all = {
-        {.xpu = 4, .port = "p0", .address = "198.18.0.2", .mac = "02:00:00:00:00:02"},
+        {.xpu = 4,
+         .port = "p0",
+         .address = "198.18.0.2",
+         .mac = "02:00:00:00:00:02",
+         .name = "gpu4"},
         {.xpu = 5, .port = "p0", .address = "198.18.0.3", .mac = "", .resolving = true}};
     for (uint32_t i = 0; i < further_peers; ++i) all.push_back({.xpu = 100 + i, .port = "p0"});
     return all;

@@ -60,4 +60,17 @@ expect 4 stderr '--endpoint' --mode peer --destinations 2 --endpoint "$none"
 SUEDE_PERF_VCS=9 expect 2 stderr '--vcs' --destinations 2
 SUEDE_PERF_COUNT=many expect 2 stderr 'SUEDE_PERF_COUNT' --destinations 2
 SUEDE_PERF_VCS=9 expect 4 stderr '--endpoint' --destinations 2 --vcs 1 --endpoint "$none"
+# Short flags, and the remedy of each rejected flag.
+expect 0 stdout '^  -s, --size (string; default 64)' -h
+expect 0 stdout 'suede-perf [0-9]' -V
+expect 2 stderr "^suede-perf: -F is no flag; those of one letter are -a -b" -F -s 64
+expect 2 stderr '^suede-perf: --size: "many" is neither' -s many --destinations 2
+expect 2 stderr '^suede-perf: --sise is no flag; did you mean --size' --sise 4 --destinations 2
+expect 2 stderr '^suede-perf: --help lists the flags' -n many --destinations 2
+expect 2 stderr '^suede-perf: --units: Gb/s, Mb/s' --units Tb/s --destinations 2
+expect 2 stderr '^suede-perf: --inflights: give' --mode latency --inflights 0 --destinations 2
+expect 2 stderr '^suede-perf: --histogram, .*take --mode latency' -H --destinations 2
+expect 1 stderr '^suede-perf: --samples: cannot write /no/such/s.csv' --samples /no/such/s.csv --mode latency --destinations 2 -d "$none"
+expect 1 stderr '^suede-perf: --csv: cannot write /no/such/r.csv' --csv /no/such/r.csv --destinations 2 -d "$none"
+expect 4 stderr '--endpoint' --mode latency -a -t 4 -D 1 -S 0,1 --destinations 2 -d "$none"
 [ "$failures" = 0 ]

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "perf/short_flags.h"
 #include "suede/load.h"
 
 namespace suede::perf {
@@ -29,6 +32,33 @@ TEST(ParseSizesTest, SweepAndLists) {
   EXPECT_EQ(*ParseSizes("0,256"), (std::vector<uint32_t>{0, 256}));
   EXPECT_FALSE(ParseSizes("257").ok());
   EXPECT_FALSE(ParseSizes("").ok());
+}
+
+TEST(ParseInflightsTest, SweepAndLists) {
+  EXPECT_EQ(*ParseInflights("sweep"), (std::vector<uint32_t>{1, 2, 4, 8, 16, 32, 64, 128, 256}));
+  EXPECT_EQ(*ParseInflights("1,16"), (std::vector<uint32_t>{1, 16}));
+  for (const char* text : {"", "0", "1,0", "65537", "x"}) {
+    EXPECT_FALSE(ParseInflights(text).ok()) << text;
+  }
+}
+
+using Words = std::vector<std::string>;
+
+absl::StatusOr<Words> Long(const std::vector<const char*>& words) { return WithLongFlags(words); }
+
+TEST(ShortFlagsTest, StandForLongOnes) {
+  EXPECT_EQ(*Long({"-s", "64", "-n100", "-D=2", "-b", "-a", "--wide", "-wide"}),
+            (Words{"--size", "64", "--count=100", "--duration=2", "--bidirectional",
+                   "--sizes=sweep", "--wide", "-wide"}));
+  EXPECT_EQ(*Long({"-d", "a", "--interval", "-1", "--", "-l", "1"}),
+            (Words{"--endpoint", "a", "--interval", "-1", "--", "-l", "1"}));
+  EXPECT_EQ(LetterOf("size"), 's');
+  EXPECT_EQ(LetterOf("sizes"), 0);
+  for (const auto& words : {std::vector<const char*>{"-x", "3"}, {"-F"}, {"-a4"}, {"-x=1"}}) {
+    const auto result = Long(words);
+    ASSERT_FALSE(result.ok()) << words[0];
+    EXPECT_NE(result.status().message().find(words[0]), std::string::npos);
+  }
 }
 
 class ValidateTest : public ::testing::Test {
@@ -208,6 +238,110 @@ TEST_F(ValidateTest, InstancesAndBalanceGoTogether) {
   EXPECT_EQ(server({}), "ok");
   EXPECT_EQ(server({2, 3}), "ok");
   EXPECT_EQ(server({2}), "--cpus");
+}
+
+TEST_F(ValidateTest, OutputsFitTheRuns) {
+  const auto blames = [&](auto spoil) {
+    options_ = Options();
+    options_.destinations = {2};
+    options_.mode = Mode::kLatency;
+    options_.max_samples = 1000;
+    spoil(options_);
+    return Blames();
+  };
+  const auto all = [](Options& o) {
+    o.histogram = true, o.histogram_csv = "h", o.samples = "s", o.csv = "-", o.json = "j";
+  };
+  EXPECT_EQ(blames(all), "ok");
+  EXPECT_EQ(blames([&](Options& o) { all(o), o.mode = Mode::kBandwidth; }), "--histogram,");
+  EXPECT_EQ(blames([&](Options& o) { all(o), o.mode = Mode::kBandwidth, o.completions = 1; }),
+            "ok");
+  EXPECT_EQ(blames([&](Options& o) { all(o), o.brief = true; }), "--brief");
+  EXPECT_EQ(blames([&](Options& o) { all(o), o.max_samples = 0; }), "--max_samples");
+  EXPECT_EQ(blames([&](Options& o) { all(o), o.json = "-"; }), "--json,");
+  EXPECT_EQ(
+      blames([&](Options& o) { o.mode = Mode::kServer, o.destinations.clear(), o.csv = "x"; }),
+      "--csv");
+  EXPECT_EQ(blames([](Options& o) { o.inflights = {1, 4}; }), "ok");
+  EXPECT_EQ(blames([](Options& o) {
+              o.inflights = {1, 4}, o.mode = Mode::kBandwidth;
+            }),
+            "--inflights");
+}
+
+TEST_F(ValidateTest, OneWayLoad) {
+  const auto blames = [&](auto spoil) {
+    options_ = Options();
+    options_.destinations = {2};
+    options_.send_only = true;
+    spoil(options_);
+    return Blames();
+  };
+  EXPECT_EQ(blames([](Options&) {}), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kLatency; }), "--send_only");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kLatency, o.completions = 1; }), "ok");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kPeer; }), "--send_only");
+  EXPECT_EQ(blames([](Options& o) { o.mode = Mode::kPut; }), "--send_only");
+  EXPECT_EQ(blames([](Options& o) { o.bidirectional = true; }), "--send_only");
+  EXPECT_EQ(blames([](Options& o) { o.send_only = false, o.receive_only = true; }),
+            "--receive_only");
+  EXPECT_EQ(blames([](Options& o) {
+              o.send_only = false, o.receive_only = true, o.mode = Mode::kServer;
+              o.destinations.clear();
+            }),
+            "ok");
+}
+
+// A message has the reason, and a verb or an example that says what to give instead.
+TEST_F(ValidateTest, EachMessageNamesTheRemedy) {
+  const std::function<void(Options&)> kMistakes[] = {
+      [](Options& o) { o.destinations.clear(); },
+      [](Options& o) { o.control_bytes = 7; },
+      [](Options& o) { o.queues = 17; },
+      [](Options& o) { o.rate = 2e9; },
+      [](Options& o) { o.xpuid = 1024; },
+      [](Options& o) { o.instance = 64; },
+      [](Options& o) { o.config = "x"; },
+      [](Options& o) { o.eal = {"-m"}; },
+      [](Options& o) { o.pingpong = true; },
+      [](Options& o) { o.by_lcore = true; },
+      [](Options& o) { o.take_rate = 1; },
+      [](Options& o) { o.reaction = Reaction::kAxi; },
+      [](Options& o) { o.max_p99_us = 1; },
+      [](Options& o) {
+        o.inflights = {1, 2};
+      },
+      [](Options& o) { o.mode = Mode::kServer, o.rate = 1, o.destinations.clear(); },
+      [](Options& o) { o.mode = Mode::kServer, o.balance = 1; },
+      [](Options& o) { o.mode = Mode::kLatency, o.inflight = 0; },
+      [](Options& o) { o.mode = Mode::kLatency, o.bidirectional = true; },
+      [](Options& o) { o.mode = Mode::kPut, o.queues = 2; },
+      [](Options& o) { o.mode = Mode::kPut, o.rate = 1; },
+      [](Options& o) { o.mode = Mode::kPut, o.completions = 1; },
+      [](Options& o) { o.mode = Mode::kPut, o.interval_json = "x"; },
+      [](Options& o) {
+        o.mode = Mode::kMessage, o.destinations = {1, 2};
+      },
+      [](Options& o) { o.mode = Mode::kAxi, o.bus_bits = 48; },
+      [](Options& o) { o.mode = Mode::kAxi, o.sizes = {8192}; },
+      [](Options& o) {
+        o.mode = Mode::kWorkload, o.ranks = {1, 2}, o.own = {1}, o.stall_s = 0;
+      },
+  };
+  for (const auto& spoil : kMistakes) {
+    options_ = Options();
+    options_.destinations = {2};
+    spoil(options_);
+    const std::string text(Validate(options_).message());
+    const bool has_remedy = [&] {
+      for (const char* verb : {"give ", "name ", "leave ", "take ", "add ", "raise ", "lower ",
+                               "needs ", "need ", "goes with", "go with"}) {
+        if (text.find(verb) != std::string::npos) return true;
+      }
+      return false;
+    }();
+    EXPECT_TRUE(has_remedy) << "\"" << text << '"';
+  }
 }
 
 TEST(PlanTest, QueuesShareRateAndVcs) {

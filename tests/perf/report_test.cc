@@ -13,6 +13,8 @@
 #include <set>
 #include <sstream>
 
+#include "perf/csv.h"
+#include "perf/histogram_text.h"
 #include "perf/progress.h"
 #include "perf/table.h"
 #include "suede/load.h"
@@ -384,6 +386,160 @@ TEST(TableTest, TheLatencyTableHasAMean) {
   EXPECT_NE(TableRow(options, r).find("     2.500"), std::string::npos);
 }
 
+TEST(TableTest, UnitsScaleTheRates) {
+  Options options = SomeOptions();
+  RunResult r = GoodResult();  // 1 Gb/s in 1e6 commands per second; the peak is twice that
+  r.offered_per_second = 1e6;
+  const auto row = [&](Units units) {
+    options.units = units;
+    ExpectFits(TableHead(options), TableRow(options, r));
+    EXPECT_NE(TableHead(options).find(units == Units::kAuto ? "[b/s]" : NameOf(kUnits, units)),
+              std::string::npos);
+    return TableRow(options, r);
+  };
+  EXPECT_NE(row(Units::kGigabits).find(" 2.000     1.000     1.000 "), std::string::npos);
+  EXPECT_NE(row(Units::kMegabits).find(" 2000.000  1000.000     1.000 "), std::string::npos);
+  EXPECT_NE(row(Units::kGigabytes).find(" 0.250     0.125     1.000 "), std::string::npos);
+  EXPECT_NE(row(Units::kMegabytes).find(" 250.000   125.000     1.000 "), std::string::npos);
+  EXPECT_NE(row(Units::kMebibytes).find(" 238.419    119.209     1.000 "), std::string::npos);
+  EXPECT_NE(row(Units::kAuto).find(" 2.000G    1.000G    1.000M     1.000M "), std::string::npos);
+  options.mode = Mode::kLatency;
+  for (const uint64_t ns : {uint64_t{12}, uint64_t{999'960}, uint64_t{12'340'000'000}}) {
+    r.latency_ns.Record(ns);
+  }
+  const std::string text = row(Units::kAuto);
+  EXPECT_NE(text.find(" 12.00ns "), std::string::npos) << text;
+  EXPECT_NE(text.find(" 12.34s\n"), std::string::npos) << text;
+  options.receive_only = true;
+  for (const auto& unit : kUnits) {
+    options.units = unit.first;
+    for (const std::string& line : Lines(ServerTable(options, {.received = 1000}, 1, {}))) {
+      EXPECT_LE(line.size(), kTableColumns) << line;
+    }
+  }
+}
+
+TEST(TableTest, ABriefRunIsALineWithAllColumns) {
+  Options options = SomeOptions();
+  options.mode = Mode::kLatency;
+  options.brief = options.wide = true;
+  RunResult r = GoodResult();
+  r.latency_ns.Record(5000);
+  const std::vector<std::string> lines = Lines(TableRow(options, r));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].ends_with("     5.000")) << lines[0];
+  EXPECT_EQ(Lines(ServerTable(options, {}, 1)).size(), 1u);
+}
+
+TEST(HistogramTextTest, RangesAdjoinAndHoldAllSamples) {
+  EXPECT_EQ(HistogramText(Histogram()), "");
+  Histogram ns;
+  for (uint64_t i = 0; i < 1000; ++i) ns.Record(1000 + i);
+  ns.Record(1'000'000'000);
+  const std::vector<std::string> lines = Lines(HistogramText(ns));
+  EXPECT_LE(lines.size(), 25u);
+  uint64_t sum = 0;
+  double last_to = 1.0;
+  double last_below = 0;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_LE(lines[i].size(), kTableColumns);
+    double from, to, share, below;
+    unsigned long long samples;
+    ASSERT_EQ(std::sscanf(lines[i].c_str(), "# %lf %lf %llu %lf %lf", &from, &to, &samples, &share,
+                          &below),
+              5)
+        << lines[i];
+    EXPECT_NEAR(from, last_to, 0.0011);
+    last_to = to;
+    sum += samples;
+    EXPECT_EQ(samples > 0, lines[i].find('*') != std::string::npos);
+    last_below = below;
+  }
+  EXPECT_EQ(sum, 1001u);
+  EXPECT_DOUBLE_EQ(last_to, 1e6);
+  EXPECT_DOUBLE_EQ(last_below, 100);
+  Histogram one;
+  one.RecordMany(5000, 7);
+  EXPECT_EQ(Lines(HistogramText(one)).size(), 2u);
+}
+
+std::vector<std::string> CellsOf(const std::string& line) {
+  std::vector<std::string> cells = {""};
+  for (const char c : line) {
+    if (c == ',')
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  return cells;
+}
+
+TEST(CsvTest, RowsMatchTheirHeads) {
+  Options options = SomeOptions();
+  RunResult plain = GoodResult();
+  RunResult timed = GoodResult();
+  timed.inflight = 4;
+  timed.offered_per_second = 5;
+  timed.latency_ns.Record(1000);
+  timed.latency_ns.Record(3000);
+  RunResult failed = GoodResult();
+  failed.outcome = Outcome::kPeerSilent;
+  const std::vector<std::string> lines = Lines(RunsCsv(options, {plain, timed, failed}));
+  ASSERT_EQ(lines.size(), 3u);
+  const std::vector<std::string> heads = CellsOf(lines[0]);
+  const auto cell = [&](size_t row, const std::string& name) {
+    const auto at = std::find(heads.begin(), heads.end(), name);
+    EXPECT_NE(at, heads.end()) << name;
+    const std::vector<std::string> cells = CellsOf(lines[row]);
+    EXPECT_EQ(cells.size(), heads.size());
+    return cells[static_cast<size_t>(at - heads.begin())];
+  };
+  EXPECT_EQ(cell(1, "mode"), "bandwidth");
+  EXPECT_EQ(cell(1, "inflight"), "");
+  EXPECT_EQ(cell(1, "latency_max_seconds"), "");
+  EXPECT_EQ(cell(1, "achieved_data_bits_per_second"), "1000000000");
+  EXPECT_EQ(cell(2, "inflight"), "4");
+  EXPECT_EQ(cell(2, "offered_per_second"), "5.000");
+  EXPECT_EQ(cell(2, "latency_mean_seconds"), "0.000002000");
+  EXPECT_EQ(cell(2, "latency_stdev_seconds"), "0.000001000");
+  EXPECT_EQ(cell(2, "latency_p99_9_seconds"), "0.000003000");
+}
+
+TEST(CsvTest, HistogramsAndSamples) {
+  RunResult r = GoodResult();
+  r.inflight = 2;
+  r.latency_ns.RecordMany(100, 3);
+  r.latency_ns.Record(101);
+  r.samples = {{.start = Duration(5), .latency = Duration(100)},
+               {.start = Duration(1'000'000'007), .latency = Duration(101)}};
+  EXPECT_EQ(HistogramsCsv({r}),
+            "data_bytes,inflight,from_seconds,to_seconds,samples\n"
+            "125,2,0.000000100,0.000000100,3\n125,2,0.000000101,0.000000101,1\n");
+  EXPECT_EQ(SamplesCsv({r}),
+            "data_bytes,inflight,start_seconds,latency_seconds\n"
+            "125,2,0.000000005,0.000000100\n125,2,1.000000007,0.000000101\n");
+}
+
+TEST(ConcludeTest, NamesMissingSamples) {
+  Options options = SomeOptions();
+  options.samples = (std::filesystem::temp_directory_path() / "suede-samples-test.csv").string();
+  auto file = ResultFile::Open(options.samples, "--samples");
+  ASSERT_TRUE(file.ok());
+  Document document{.samples = &*file};
+  document.results = {GoodResult()};
+  document.results[0].latency_ns.RecordMany(100, 3);
+  document.results[0].samples.resize(2);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Conclude(options, document), kExitDone);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("2 of the 3 latencies of 125 bytes"),
+            std::string::npos);
+  std::ifstream in(options.samples);
+  std::string head;
+  std::getline(in, head);
+  EXPECT_EQ(head, "data_bytes,inflight,start_seconds,latency_seconds");
+  std::filesystem::remove(options.samples);
+}
+
 // With any options, and values of any size.
 TEST(TableTest, NoTableIsWiderThanATerminal) {
   Options options = SomeOptions();
@@ -409,7 +565,7 @@ TEST(TableTest, NoTableIsWiderThanATerminal) {
   ExpectFits(TableHead(options), TableRow(options, r));
   const StreamCounts max{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
                          UINT64_MAX, UINT64_MAX, UINT64_MAX};
-  for (const std::string& line : Lines(ServerTable(max, UINT64_MAX))) {
+  for (const std::string& line : Lines(ServerTable(options, max, UINT64_MAX))) {
     EXPECT_LE(line.size(), kTableColumns) << line;
   }
 }

@@ -41,6 +41,7 @@ class WorkloadTest : public ::testing::Test {
         ends.emplace_back(link_, xpuid);
         servers.emplace_back(ends.back(), xpuid, vc_list, echo_);
         if (take_rate_ > 0) servers.back().LimitRate(take_rate_);
+        if (receive_only_) servers.back().ReceiveOnly();
       }
     }
     StreamRun<LoopbackEndpoint> client(plan_, stop_, end_, board, kClient, uint8_t{0}, vc_list);
@@ -51,6 +52,8 @@ class WorkloadTest : public ::testing::Test {
       if (round == stop_at_round_) stop_ = true;
     }
     EXPECT_TRUE(client.done());
+    served_ = StreamCounts();
+    for (auto& server : servers) served_.Add(server.Total()), arrivals_.Merge(server.arrivals());
     return Combine({&client.record()}, &board);
   }
 
@@ -59,6 +62,9 @@ class WorkloadTest : public ::testing::Test {
   RunPlan plan_;
   bool echo_ = false;
   bool with_server_ = true;
+  bool receive_only_ = false;
+  StreamCounts served_;  // of all servers
+  Arrivals arrivals_;
   double take_rate_ = 0;
   int stop_at_round_ = -1;
   std::atomic<bool> stop_ = false;
@@ -72,6 +78,61 @@ TEST_F(WorkloadTest, AServerThatTakesSlowlyLosesNothing) {
   EXPECT_EQ(result.forward.received, 1000u);
   EXPECT_EQ(result.lost() + result.wrong() + result.duplicated() + result.misordered(), 0u);
   EXPECT_GE(link_.now, Time() + std::chrono::milliseconds(9));
+}
+
+TEST_F(WorkloadTest, OneWayLoadNeedsNoAnswer) {
+  plan_.streams = {{2, 0}, {2, 1}, {3, 0}};
+  plan_.shape.data_bytes = 32;
+  plan_.send_only = true;
+  receive_only_ = true;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kDone) << r.explanation;
+  EXPECT_EQ(r.measured, 1000u);
+  EXPECT_EQ(r.sent, 1003u);  // with the last command of each stream
+  EXPECT_EQ(r.forward.received, r.sent);
+  EXPECT_EQ(r.lost(), 0u);
+  EXPECT_EQ(served_.received, r.sent);
+  EXPECT_EQ(served_.data_bytes, 32 * r.sent);
+  EXPECT_EQ(served_.lost + served_.duplicated + served_.misordered, 0u);
+  EXPECT_GT(arrivals_.seconds(), 0);
+}
+
+TEST_F(WorkloadTest, OneWayLoadThatIsNotAcknowledgedFails) {
+  plan_.send_only = true;
+  link_.completion_status = SUEDE_STATUS_UNREACHABLE;
+  EXPECT_EQ(Run().outcome, Outcome::kPeerSilent);
+  link_.completion_status = SUEDE_STATUS_OK;
+  with_server_ = false;
+  link_.credit = 10;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_NE(r.explanation.find("XPU 2, VC 0: not all"), std::string::npos) << r.explanation;
+}
+
+TEST_F(WorkloadTest, AReceiverOfAllCountsMessagesAndAnswersNone) {
+  receive_only_ = true;
+  const RunResult r = Run();
+  EXPECT_EQ(r.outcome, Outcome::kPeerSilent);
+  EXPECT_GE(served_.received, 1u);
+}
+
+TEST_F(WorkloadTest, KeepsTheFirstSamples) {
+  plan_.latency = true;
+  plan_.count = 100;
+  echo_ = true;
+  plan_.max_samples = 30;
+  RunResult r = Run();
+  ASSERT_EQ(r.samples.size(), 30u);
+  EXPECT_EQ(r.latency_ns.count(), 100u);
+  EXPECT_GE(r.samples[0].start.count(), 0);
+  EXPECT_LT(r.samples[0].start, r.samples[29].start);
+  plan_.max_samples = 1000;
+  r = Run();
+  ASSERT_EQ(r.samples.size(), 100u);
+  Histogram sum;
+  for (const LatencySample& s : r.samples) sum.Record(static_cast<uint64_t>(s.latency.count()));
+  EXPECT_EQ(sum.mean(), r.latency_ns.mean());
+  EXPECT_EQ(sum.max(), r.latency_ns.max());
 }
 
 TEST_F(WorkloadTest, DeliversACount) {
@@ -677,6 +738,8 @@ class LanesTest : public WorkloadTest {
       for (auto& server : servers) server.Poll(link_.now);
     }
     EXPECT_TRUE(client.done());
+    served_ = StreamCounts();
+    for (auto& server : servers) served_.Add(server.Total()), arrivals_.Merge(server.arrivals());
     return Combine({&client.record()}, &board);
   }
   TwoLanes lanes_{link_, kClient};

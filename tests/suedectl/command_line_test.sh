@@ -76,5 +76,17 @@ completes 'warning' log set_level w
 completes 'list capabilities set_admin hint' --endpoint left ports ''
 completes 'events' watch ''
 completes 'peer_plane_up peer_plane_down peer_fence peer_unreachable peer_reachable peer_reset' watch events --kind peer_
-completes '--peers' top --p
+completes '--peers --plane' top --p
+completes 'load' top --sort lo
+completes 'bash' completion ba
+# No endpoint answers, so there are no XPUs; a name of an endpoint would come from its socket.
+completes '' --socket "$none" ping 4
+expect 4 stderr 'no daemon' completion peers --socket "$none"
+expect 0 stdout '^#compdef suedectl' completion zsh
+expect 2 stderr 'takes bash, zsh' completion fish
+# Help keeps to 100 columns.
+for command in '' top path record 'counters get' 'frame decode' 'frame encode' endpoints completion switch-config; do
+  wide=$("$ctl" $command --help | awk 'length > 100')
+  [ -z "$wide" ] || { echo "FAILED: $command --help is wider than 100 columns: $wide"; failures=$((failures + 1)); }
+done
 [ "$failures" = 0 ]

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <sstream>
+
+#include "suedectl/xpu_names.h"
+
 namespace suede::ctl {
 namespace {
 
@@ -67,6 +72,44 @@ TEST(PrintTest, OtherValues) {
   EXPECT_EQ(Text(R"({"level":"info","n":7,"list":[1,2],"object":{"x":[]}})"),
             "level: info\nn: 7\nlist: 1,2\nx  -\n");
   EXPECT_EQ(Text("{}"), "");
+}
+
+TEST(WrapTextTest, BreaksAtSpacesAndLongWordsAtCommas) {
+  EXPECT_EQ(WrapText("one two three", 0, 2, 7), "one two\n  three");
+  EXPECT_EQ(WrapText("one two", 6, 4, 9), "one\n    two");
+  EXPECT_EQ(WrapText("aa,bb,cc,dd", 0, 1, 6), "aa,bb,\n cc,dd");
+  EXPECT_EQ(WrapText("abcdefgh ij", 0, 1, 4), "abcdefgh\n ij");
+}
+
+TEST(PrintTest, NestedObjectsLoseTheEndsOfLongTexts) {
+  const Json one{{"name", "x"}, {"about", Json{{"text", std::string(200, 'a')}, {"n", 1}}}};
+  for (const Json& result : {Json{{"rows", Json::array({one})}}, Json{{"about", one["about"]}}}) {
+    std::istringstream narrow(ToText(result));
+    for (std::string line; std::getline(narrow, line);) EXPECT_LE(line.size(), 100u) << line;
+    EXPECT_NE(ToText(result).find("aa.."), std::string::npos);
+    EXPECT_NE(ToText(result, SIZE_MAX).find(std::string(200, 'a')), std::string::npos);
+  }
+}
+
+TEST(XpuNamesTest, StandBehindNumbers) {
+  const Json peers =
+      TryParse<Json>(R"({"peers":[{"xpu":1,"name":"gpu1"},{"xpu":2,"name":""},{"xpu":3},
+                                                 {"xpu":"x","name":"y"},7]})")
+          .value();
+  const XpuNames names = NamesIn(peers);
+  EXPECT_EQ(names, (XpuNames{{1, "gpu1"}}));
+  const Json rows =
+      TryParse<Json>(R"({"rows":[{"xpu":0,"peer":1,"vc":2},{"xpu":0,"peer":2,"vc":3},7],
+                                       "n":1})")
+          .value();
+  EXPECT_TRUE(HasXpus(rows));
+  EXPECT_EQ(Dump(WithNames(rows, names)["rows"][0]),
+            R"({"xpu":0,"peer":1,"peer_name":"gpu1","vc":2})");
+  EXPECT_TRUE(WithNames(rows, names)["rows"][1]["peer_name"].is_null());
+  EXPECT_EQ(WithNames(rows, {}), rows);
+  EXPECT_EQ(WithNames(rows, {{9, "x"}}), rows) << "no row has it";
+  EXPECT_FALSE(HasXpus(peers["peers"])) << "no object";
+  EXPECT_EQ(WithNames(peers, names), peers) << "rows with names of their own";
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "suedectl/top_keys.h"
+
 namespace suede::ctl {
 namespace {
 
@@ -43,7 +45,7 @@ TopSample Sample(double at_s, uint64_t n, uint64_t pdus) {
 }
 
 TEST(TopTest, RatesAreOfTheTimeBetween) {
-  const Json top = MakeTop(Sample(10, 1000, 4294967290), Sample(12, 1500, 4), 20);
+  const Json top = MakeTop(Sample(10, 1000, 4294967290), Sample(12, 1500, 4), {});
   EXPECT_EQ(top["name"], "left");
   EXPECT_EQ(top["seconds"], 2.0);
   EXPECT_EQ(top["clients"], 1);
@@ -64,11 +66,11 @@ TEST(TopTest, RatesAreOfTheTimeBetween) {
   EXPECT_EQ(top["peers"][0]["tx_pdus_s"], 5);
   EXPECT_EQ(top["peers"][0]["plane"], 1);
   EXPECT_EQ(top["peers"][1]["tx_pdus_s"], 0) << "of another plane to the same peer";
-  EXPECT_EQ(MakeTop(Sample(10, 1, 1), Sample(11, 1, 2), 1)["peers"].size(), 1u);
+  EXPECT_EQ(MakeTop(Sample(10, 1, 1), Sample(11, 1, 2), {.peers = 1})["peers"].size(), 1u);
 }
 
 TEST(TopTest, TextHasAllOfIt) {
-  const std::string text = TopText(MakeTop(Sample(10, 1000, 0), Sample(12, 1500, 4), 20));
+  const std::string text = TopText(MakeTop(Sample(10, 1000, 0), Sample(12, 1500, 4), {}));
   EXPECT_TRUE(text.starts_with("endpoint left  up 7 s  clients 1  connections 3\n\nport  admin"))
       << text;
   for (const char* part : {"\ninstance  tx_commands_s", "\nxpu  instance  plane", "\nlcore   busy", "0.250", "\nrx_drop_rcrc"}) {
@@ -78,15 +80,85 @@ TEST(TopTest, TextHasAllOfIt) {
 
 TEST(TopTest, WhatADaemonLeavesOutIsNoMatter) {
   const TopSample nothing;
-  const Json top = MakeTop(nothing, nothing, 20);
+  const Json top = MakeTop(nothing, nothing, {});
   EXPECT_TRUE(top["ports"].empty() && top["peers"].empty() && top["drops"].empty());
   EXPECT_FALSE(TopText(top).empty());
   TopSample odd = Sample(1, 1, 1);
   odd.connections = Parse(R"({"connections":[7,{"tx_pdus":"x"}]})");
   odd.of_lcores = Parse(R"({"sets":7})");
   odd.ports = Parse("[]");
-  EXPECT_EQ(MakeTop(odd, odd, 20)["peers"].size(), 2u);
-  EXPECT_FALSE(TopText(MakeTop(odd, odd, 20)).empty());
+  EXPECT_EQ(MakeTop(odd, odd, {})["peers"].size(), 2u);
+  EXPECT_FALSE(TopText(MakeTop(odd, odd, {})).empty());
+}
+
+TEST(TopViewTest, SelectsAndSortsRows) {
+  const auto peers = [](const TopView& view) {
+    std::string text;
+    const Json top = MakeTop(Sample(10, 1000, 0), Sample(12, 1500, 4), view);
+    for (const Json& row : top["peers"]) {
+      text += Dump(row["peer"]) + "/" + Dump(row["plane"]) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(peers({}), "2/1 1/0 2/0 ");
+  EXPECT_EQ(peers({.sort = TopSort::kPeer}), "1/0 2/1 2/0 ");
+  EXPECT_EQ(peers({.sort = TopSort::kUnacked}), "1/0 2/1 2/0 ");
+  EXPECT_EQ(peers({.sort = TopSort::kRtt}), "1/0 2/1 2/0 ");
+  EXPECT_EQ(peers({.plane = 0}), "1/0 2/0 ");
+  EXPECT_EQ(peers({.peers = 1, .filter = "peer=2", .plane = 0}), "2/0 ");
+  const Json top = MakeTop(Sample(10, 1000, 0), Sample(12, 1500, 4), {.filter = "state=down"});
+  EXPECT_EQ(top["planes"].size(), 1u);
+  EXPECT_TRUE(top["ports"].empty() && top["drops"].empty());
+  EXPECT_EQ(MakeTop(Sample(10, 1, 0), Sample(12, 1, 4), {.plane = 1})["planes"].size(), 1u);
+}
+
+TEST(TopViewTest, ParametersGiveTheView) {
+  const TopView view = ViewOf({{"peers", 3}, {"sort", "rtt"}, {"filter", "x"}, {"plane", 2}});
+  EXPECT_EQ(view.peers, 3u);
+  EXPECT_EQ(view.sort, TopSort::kRtt);
+  EXPECT_EQ(view.filter, "x");
+  EXPECT_EQ(view.plane, 2);
+  std::string names;
+  for (const std::string_view name : kTopSorts)
+    names += (names.empty() ? "" : "|") + std::string(name);
+  EXPECT_EQ(names, kTopSortChoices);
+}
+
+TEST(TopKeysTest, ChangeTheView) {
+  TopKeys keys({}, true);
+  const auto press = [&](const char* text) {
+    for (; *text != '\0'; ++text) keys.On(*text);
+  };
+  press("sspp+c");
+  EXPECT_EQ(keys.view().sort, TopSort::kUnacked);
+  EXPECT_EQ(keys.view().plane, 1);
+  EXPECT_EQ(keys.view().peers, 25u);
+  EXPECT_FALSE(keys.has_colours());
+  press("sssppp------");
+  EXPECT_EQ(keys.view().sort, TopSort::kLoad);
+  EXPECT_EQ(keys.view().plane, -1);
+  EXPECT_EQ(keys.view().peers, 0u);
+  press("fpeex\x7fr=2");
+  EXPECT_NE(keys.Line(100).find(": peer=2_"), std::string::npos) << keys.Line(100);
+  EXPECT_EQ(keys.view().filter, "") << "until Enter";
+  press("\n");
+  EXPECT_EQ(keys.view().filter, "peer=2");
+  press("fxx\x1b");
+  EXPECT_EQ(keys.view().filter, "peer=2");
+  EXPECT_FALSE(keys.has_quit());
+  press("fq\x1bq");
+  EXPECT_TRUE(keys.has_quit());
+  EXPECT_EQ(keys.Line(10).size(), 10u);
+  EXPECT_NE(keys.Line(200).find("f filter=peer=2"), std::string::npos);
+}
+
+TEST(TopKeysTest, ColoursAndTheScreen) {
+  EXPECT_EQ(WithColours("endpoint a\n\nplane  state\n0      up\n1      down\n2      downs\n\ndrop  "
+                        "per_s\nx     1\n"),
+            "\x1b[1mendpoint a\x1b[0m\n\n\x1b[1mplane  state\x1b[0m\n0      up\n"
+            "\x1b[31m1      down\x1b[0m\n2      downs\n\n\x1b[1mdrop  per_s\x1b[0m\n"
+            "\x1b[33mx     1\x1b[0m\n");
+  EXPECT_EQ(FitScreen("abcd\nefgh\nij", 2, 3), "abc\nefg");
 }
 
 }  // namespace
