@@ -13,7 +13,7 @@ import tempfile
 import yaml
 
 from labkit import backend as backends
-from labkit import local, schema
+from labkit import local, schema, state
 from labkit.scenario import MADE, ScenarioError, nearest
 
 CHECK_S = 60
@@ -70,7 +70,7 @@ class Checker:
     # ---- Configurations.
 
     def _configurations(self):
-        with tempfile.TemporaryDirectory(prefix=f"{local.PREFIX}{os.getpid()}-check-", dir="/tmp") as directory, \
+        with tempfile.TemporaryDirectory(prefix=f"{state.TEMPORARY}{os.getpid()}-check-", dir="/tmp") as directory, \
                 concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             list(pool.map(lambda node: self._configuration(node, pathlib.Path(directory)), self.plan.nodes))
 
@@ -127,7 +127,7 @@ class Checker:
     # ---- The simulator.
 
     def _plan(self):
-        with tempfile.TemporaryDirectory(prefix=f"{local.PREFIX}{os.getpid()}-check-", dir="/tmp") as directory:
+        with tempfile.TemporaryDirectory(prefix=f"{state.TEMPORARY}{os.getpid()}-check-", dir="/tmp") as directory:
             path = pathlib.Path(directory) / "plan.json"
             path.write_text(self.plan.to_json(), encoding="utf-8")
             self.backend.check_program()

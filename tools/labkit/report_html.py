@@ -20,6 +20,7 @@ MOST_LINES = 12     # of a chart; with more series their distribution is shown
 MOST_POINTS = 1000  # of a line
 MOST_RECORDED = 4000  # points of a line of a recording
 MOST_EVENTS = 2000  # in the table
+MAX_HELD = 5        # points for which a value goes on behind the end of its series
 PALETTE = [f"c{i}" for i in range(8)]
 
 
@@ -63,10 +64,12 @@ def on_grid(series, step, points, largest):
 
 
 def held(values):
-    """The last value goes on where there is none, so that values of several series can be added."""
+    """The last value goes on where there is none, so that values of several series can be added; not long after the end of
+    the series, though."""
+    end = max((i for i, value in enumerate(values) if value is not None), default=-1) + MAX_HELD
     result, last = [], None
-    for value in values:
-        last = value if value is not None else last
+    for i, value in enumerate(values):
+        last = value if value is not None else last if i <= end else None
         result.append(last)
     return result
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report as text, of 100 columns at most unless it is to be wide."""
 
+import math
+
 MOST_EVENTS = 60
 COLUMNS = 100
 
@@ -9,6 +11,23 @@ def _value(value):
     if value is None:
         return "not known"
     return f"{value:.6g}" if isinstance(value, float) and value != int(value) else f"{int(value)}"
+
+
+PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+
+
+def digits(value, count=4):
+    """A number of so many significant digits, without an exponent."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    return f"{value:.{max(0, count - 1 - math.floor(math.log10(abs(float(f'{value:.{count - 1}e}')))))}f}"
+
+
+def quantity(value, unit):
+    """A value with its unit, of four significant digits. Only times have parts of their unit: there are no millibytes."""
+    fit = PREFIXES if unit == "s" else [each for each in PREFIXES if each[0] >= 1]
+    by, letter = next((each for each in fit if abs(value) >= each[0] * 0.99995), fit[-1]) if value else (1, "")
+    return f"{digits(value / by)} {letter}{unit}".rstrip()
 
 
 def _limit(bound):
@@ -26,10 +45,10 @@ def make(report, wide=False):
     lines = _cut(_head(report), wide)
     for problem in report["problems"]:
         lines += ["", "problem: " + problem]
-    lines += _cut(["", "Expectations", *_checks(report["verdict"]["checks"])], wide)
+    lines += _cut(["", "Expectations", *check_lines(report["verdict"]["checks"])], wide)
     lines += ["", "Loads"]
     for load in report["load"]:
-        lines += _load(load)
+        lines += load_lines(load)
     lines += _cut([*_series(report["series"]), *_events(report["events"])], wide)
     return "\n".join(lines) + "\n"
 
@@ -51,12 +70,13 @@ def _head(report):
     return lines
 
 
-def _checks(checks):
+def check_lines(checks):
     return [f"  {'ok  ' if check['pass'] else 'FAIL'} {check['name']:<44} {_value(check['value']):>14}  ({_limit(check['limit'])})"
             for check in checks]
 
 
-def _load(load):
+def load_lines(load):
+    """A process of a load, and its results."""
     result = load["result"]
     lines = [f"  {load['name']}: exit code {load['exit']}"]
     workload = result and result.get("workload")
