@@ -6,8 +6,12 @@ A back end is opened by `with`, and its `stop` runs whatever happens. `make` fin
 
 import importlib
 import importlib.util
+import pathlib
 import signal
+import sys
 
+# The name by which this program was called, for messages.
+PROGRAM = "suede-lab" if pathlib.Path(sys.argv[0]).name == "suede-lab" else "tools/lab"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

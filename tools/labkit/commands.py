@@ -87,14 +87,14 @@ def find(name, may_run=True):
     if name is not None:
         if name in kept:
             return name
-        more = "it was killed; tools/lab down --all removes what is left" if name in state.names() else \
-            f"there are {', '.join(kept)}" if kept else "none is up; start one by tools/lab up SCENARIO.yaml"
+        more = f"it was killed; {backends.PROGRAM} down --all removes what is left" if name in state.names() else \
+            f"there are {', '.join(kept)}" if kept else f"none is up; start one by {backends.PROGRAM} up SCENARIO.yaml"
         raise backends.LabError(f"there is no lab {name}: {more}")
     stays = [each for each in kept if (state.read(each) or {}).get("stays")]
     found = stays or (kept if may_run else [])
     if len(found) != 1:
         raise backends.LabError(f"which lab? There are {', '.join(found)}; name one" if found else
-                                "no lab is up; start one by tools/lab up SCENARIO.yaml")
+                                f"no lab is up; start one by {backends.PROGRAM} up SCENARIO.yaml")
     return found[0]
 
 
@@ -115,7 +115,7 @@ def do_status(args):
 def do_exec(args):
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
-        raise ScenarioError(["exec: which command? write tools/lab exec NODE COMMAND"])
+        raise ScenarioError([f"exec: which command? write {backends.PROGRAM} exec NODE COMMAND"])
     return inside.run(state.read(find(args.name)), args.node, words)
 
 

@@ -333,7 +333,8 @@ def call(name, command, seconds=None, **request):
             with connection.makefile("r", encoding="utf-8") as lines:
                 line = lines.readline()
         except OSError as error:
-            raise backends.LabError(f"cannot reach the lab {name}: {error.strerror or error}; tools/lab status shows the labs") from None
+            raise backends.LabError(f"cannot reach the lab {name}: {error.strerror or error}; {backends.PROGRAM} status shows the "
+                                    "labs") from None
     if not line:
         raise backends.LabError(f"the lab {name} ended; its log is lab.log in the directory of its report")
     answer = json.loads(line)

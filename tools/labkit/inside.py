@@ -47,7 +47,7 @@ def enter(node):
     if record is None:
         return
     if not state.is_process(record):
-        raise backends.LabError(f"the namespaces of {node['name']} are gone; tools/lab status shows the lab")
+        raise backends.LabError(f"the namespaces of {node['name']} are gone; {backends.PROGRAM} status shows the lab")
     here = os.getcwd()
     files = [os.open(f"/proc/{record['pid']}/ns/{name}", os.O_RDONLY) for name in NAMESPACES]
     for file in files:
@@ -89,7 +89,7 @@ def end_of(status, link, at):
     running = [end for end in ends if nodes[end["node"]]["state"] == "up"]
     if not running:
         raise backends.LabError(f"cannot capture {link['name']}: {' and '.join(end['node'] for end in ends)} "
-                                f"{'is' if len(ends) == 1 else 'are'} not running; tools/lab resume lets a node go on")
+                                f"{'is' if len(ends) == 1 else 'are'} not running; {backends.PROGRAM} resume lets a node go on")
     return running[0]["node"], running[0]["port"]
 
 

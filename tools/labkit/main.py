@@ -5,8 +5,8 @@ import argparse
 import pathlib
 import sys
 
-from labkit import commands, compare, desk, run, schema, start
-from labkit.start import EXPECTATION, PASS, PROGRAM, USAGE
+from labkit import commands, compare, desk, reports, run, schema, start
+from labkit.start import EXPECTATION, PASS, PREFLIGHT, PROGRAM, USAGE
 
 DESCRIPTION = """Builds the fabric of a scenario file, runs its loads and faults, and says whether it met its expectations.
 
@@ -32,6 +32,7 @@ def make_parser():
     parser.add_argument("--tolerance", type=float, default=10, metavar="PERCENT", help="with --compare: a figure that is worse "
                         "by more makes B worse (default 10)")
     parser.add_argument("--wide", action="store_true", help="text of more than 100 columns, and all rows")
+    parser.add_argument("--version", action="store_true", help="print the version of the programs, and end")
     return parser
 
 
@@ -42,7 +43,7 @@ def parse(argv):
         parser.error("--compare A B takes no scenario; remove it")
     if not args.tolerance >= 0:
         parser.error("--tolerance: write a percentage, 0 or more")
-    if args.scenario is None and not args.keys and not args.compare:
+    if args.scenario is None and not (args.keys or args.compare or args.version):
         parser.error("which scenario? name a file, such as conf/lab/all-to-all.yaml")
     return args
 
@@ -99,6 +100,10 @@ def main(argv=None):
     if args.keys:
         print(schema.table(), end="")
         return PASS
+    if args.version:
+        version, revision = reports.version_of(start.programs(args))
+        print(f"{PROGRAM} {version} ({revision})" if version else f"{PROGRAM}: no programs; install the package suede")
+        return PASS if version else PREFLIGHT
     if args.compare:
         return _compare(args)
     return start.guarded(_run, args)

@@ -12,8 +12,16 @@ from labkit import backend as backends
 from labkit import check, plan as plans, report_text, reports, run, scenario, schema
 
 PASS, FAILURE, USAGE, EXPECTATION, PREFLIGHT = 0, 1, 2, 3, 5
+EXIT_CODES = (
+    (PASS, "All expectations were met."),
+    (FAILURE, "Failure at run time: a process ended, a fault could not be made or never came, a load took longer than timeout_s, a "
+     "report cannot be written, or the run was interrupted."),
+    (USAGE, "Usage, an error of the scenario, or a report that cannot be read."),
+    (EXPECTATION, "An expectation was not met; with --compare: B is worse."),
+    (PREFLIGHT, "Something is missing on the machine; the message has the command that corrects this."),
+)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = "suede-lab" if pathlib.Path(sys.argv[0]).name == "suede-lab" else "tools/lab"
+PROGRAM = backends.PROGRAM
 
 
 def add_scenario_options(parser):

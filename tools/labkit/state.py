@@ -185,8 +185,8 @@ def claim(name):
         if descriptor is not None:
             break
         if time.monotonic() > deadline:
-            raise backends.LabError(f"cannot start the lab {name}: it is up; end it by tools/lab down {name}, or choose another "
-                                    "name by --name")
+            raise backends.LabError(f"cannot start the lab {name}: it is up; end it by {backends.PROGRAM} down {name}, or choose "
+                                    "another name by --name")
         time.sleep(0.02)  # a process that looks whether it is kept has it for a moment
     _clear(path)
     directory = Directory(path, descriptor)

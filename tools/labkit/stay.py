@@ -27,7 +27,7 @@ def up(args):
         raise ScenarioError([f"{read.where('backend')}: backend: a lab of the back end {kind.name} does not stay up; take "
                              + " or ".join(BACKENDS)])
     if state.is_kept(name):
-        raise backends.LabError(f"the lab {name} is up already; end it by tools/lab down {name}, or choose another --name")
+        raise backends.LabError(f"the lab {name} is up already; end it by {backends.PROGRAM} down {name}, or choose another --name")
     start.check_all(read, plan, kind, args)
     plan = dataclasses.replace(plan, load=[], faults=[], expect=expect.of_loads_alone(plan.expect))
     out = start.output_of(args, read, plan)
