@@ -11,7 +11,7 @@ import types
 
 import lab
 import pytest
-from labkit import backend, desk, faults, inside, nodes, plan as plans, report_text, scenario, state, tables, templates
+from labkit import backend, desk, faults, inside, nodes, plan as plans, scenario, state, tables, templates, units
 from labkit import lab as labs
 from labkit import topology as topologies
 
@@ -83,8 +83,10 @@ def test_labs_stay_up_side_by_side(base, tmp_path):
     lab.run("resume", "--name", "a", "d0")
     assert [(each["name"], each["state"]) for each in status("a")["loads"]] == [("ring", "ended"), ("perf", "ended"), ("ring-2", "ended")]
 
+    assert ">running</span>" in (tmp_path / "a/report.html").read_text(encoding="utf-8")
     said, _ = lab.run("down", "a")
     assert "expectations that were missed: perf completed" in said and not (base / "a").exists()
+    assert ">failed</span>" in (tmp_path / "a/report.html").read_text(encoding="utf-8")
     report = lab.report(tmp_path / "a")
     assert [event["name"] for event in report["events"] if event["source"] == "lab"].count("fault") == 2
     assert {load["load"] for load in report["load"]} == {"ring", "perf", "ring-2"} and report["final"]["d0"]["counters"]
@@ -293,7 +295,7 @@ def test_the_tables_of_status():
     (0, "bit/s", "0 bit/s"), (1234567, "bit/s", "1.235 Mbit/s"), (999999, "B", "1.000 MB"), (0.5, "B", "0.5000 B"),
     (0.00123456, "s", "1.235 ms"), (12, "s", "12.00 s"), (123456, "", "123.5 k")])
 def test_quantities_have_four_digits(value, unit, text):
-    assert report_text.quantity(value, unit) == text
+    assert units.quantity(value, unit) == text
 
 
 def test_init_writes_each_scenario(tmp_path):

@@ -7,7 +7,7 @@ import sys
 import time
 
 from labkit import backend as backends
-from labkit import desk, inside, report_text, start, state, stay, tables, templates
+from labkit import desk, inside, report_text, start, state, stay, tables, templates, units
 from labkit.scenario import ScenarioError
 
 POLL_S = 0.1
@@ -167,7 +167,7 @@ def _follow(name, load):
                 status = desk.call(name, "load_status", 60, load=load)
                 if status["state"] != "runs":
                     break
-                progress.tell(f"{load}: {status['seconds']:.1f} s, {report_text.quantity(status['goodput'] * 8, 'bit/s')}")
+                progress.tell(f"{load}: {status['seconds']:.1f} s, {units.quantity(status['goodput'] * 8, 'bit/s')}")
                 time.sleep(POLL_S)
             except KeyboardInterrupt:
                 desk.call(name, "stop_load", 60, load=load)

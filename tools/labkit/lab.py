@@ -18,7 +18,7 @@ SIGNALS = {"stop": signal.SIGSTOP, "go": signal.SIGCONT, "kill": signal.SIGKILL}
 
 def empty():
     return {"series": [], "events": [], "load": [], "final": {}, "digest": None, "problems": [],
-            "recordings": {}, "epoch": None}
+            "recordings": {}, "epoch": None, "stalls": []}
 
 
 class LoadRun:
@@ -72,7 +72,7 @@ class Lab:
         return {**empty(), "series": self.sampler.series.to_list(), "events": self.sampler.events,
                 "load": [_load_entry(each.load, handle) for each in self.loads for handle in each.handles],
                 "final": self.final, "problems": list(self.problems), "recordings": self.sampler.recordings(),
-                "epoch": self.sampler.epoch}
+                "epoch": self.sampler.epoch, "stalls": self.sampler.stalls.list}
 
     # ---- Begin and end.
 
@@ -178,6 +178,9 @@ class Lab:
         for each in self.loads:
             for handle in each.handles:
                 self.sampler.intervals(handle, each.load)
+        running = [each for each in self.loads if each.ended_s is None and not each.clients_are_over()]
+        self.sampler.stalls.look(running, self.sampler.flows, self.sampler.now(), self.stopped | self.killed,
+                                 [fault.text for fault, _ in self.active.values()])
 
     def _check_nodes(self):
         for node in self.plan.nodes:
@@ -224,6 +227,7 @@ class Lab:
         for handle in each.handles:
             self.sampler.intervals(handle, each.load)
             self.sampler.end_of_flows(handle)
+        self.sampler.stalls.close(each.load.name, self.sampler.now())
         self.sampler.lab_event("info", "load_ended", each.load.name)
 
     def _end_loads(self, seconds):

@@ -5,8 +5,8 @@ import argparse
 import pathlib
 import sys
 
-from labkit import commands, compare, desk, reports, run, schema, start
-from labkit.start import EXPECTATION, PASS, PREFLIGHT, PROGRAM, USAGE
+from labkit import commands, compare, desk, report_html, reports, run, schema, start
+from labkit.start import EXPECTATION, FAILURE, PASS, PREFLIGHT, PROGRAM, USAGE
 
 DESCRIPTION = """Builds the fabric of a scenario file, runs its loads and faults, and says whether it met its expectations.
 
@@ -28,7 +28,7 @@ def make_parser():
     parser.add_argument("--generate", metavar="DIR", help="write plan.json and all configurations there, and end")
     parser.add_argument("--keys", action="store_true", help="print the table of all keys of a scenario, and end")
     parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="print two reports side by side, and end; exit code 3: B "
-                        "is worse")
+                        "is worse; with --out DIR also a page with the charts of both, DIR/compare.html")
     parser.add_argument("--tolerance", type=float, default=10, metavar="PERCENT", help="with --compare: a figure that is worse "
                         "by more makes B worse (default 10)")
     parser.add_argument("--wide", action="store_true", help="text of more than 100 columns, and all rows")
@@ -70,6 +70,14 @@ def _compare(args):
         print(f"lab: {error}", file=sys.stderr)
         return USAGE
     text, good = compare.compare(a, b, args.tolerance, args.wide)
+    if args.out:
+        path = pathlib.Path(args.out) / "compare.html"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            report_html.write_comparison(a, b, text, path)
+        except (report_html.PageError, OSError) as error:
+            print(f"lab: cannot write {path}: {error}", file=sys.stderr)
+            return FAILURE
     print(text.splitlines()[-1] if args.quiet else text, end="\n" if args.quiet else "")
     return PASS if good else EXPECTATION
 

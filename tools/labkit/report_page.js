@@ -83,14 +83,16 @@
 
   function lineChart(canvas, chart) {
     const colours = palette();
+    const colour = (line, i) => colours[(line.colour === undefined ? i : line.colour) % colours.length];
+    const dash = (line, i) => (line.dashed === undefined ? i >= colours.length : line.dashed) ? [5, 3] : [];
     const samples = line => line.v.reduce((n, value) => n + (value === null ? 0 : 1), 0);
     return new Chart(canvas, {
       type: 'line',
       data: {
         labels: chart.t,
         datasets: chart.lines.map((line, i) => ({
-          label: line.label, data: line.v, borderColor: colours[i % colours.length], backgroundColor: `${colours[i % colours.length]}22`,
-          borderWidth: 1.5, borderDash: i < colours.length ? [] : [5, 3], pointRadius: samples(line) < 4 ? 3 : 0, pointHitRadius: 4,
+          label: line.label, data: line.v, borderColor: colour(line, i), backgroundColor: `${colour(line, i)}22`,
+          borderWidth: 1.5, borderDash: dash(line, i), pointRadius: samples(line) < 4 ? 3 : 0, pointHitRadius: 4,
           spanGaps: true, fill: line.fill_to === null ? false : line.fill_to, stepped: chart.stepped,
         })),
       },
@@ -148,5 +150,7 @@
   }
 
   draw();
+  // The page of a lab that is up is read again; the browser keeps its place in it.
+  if (data.refresh_s) setTimeout(() => location.reload(), data.refresh_s * 1000);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 })();

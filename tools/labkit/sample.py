@@ -5,7 +5,7 @@ import datetime
 import re
 import time
 
-from labkit import rpc
+from labkit import rpc, stalls
 
 # With more flows than this, a workload's goodput is summed by destination.
 MOST_FLOWS = 1000
@@ -84,6 +84,7 @@ class Sampler:
         self.flows = {}        # process -> flows that were seen
         self.last_line = {}    # process -> time of its last interval
         self.latest = {}       # (process, flow) -> its goodput in the last interval
+        self.stalls = stalls.Stalls(plan, self.connections)
         self.epoch = self.zero = None
         self.http = {}
         self.recorded = {}     # node -> parts of its recording
@@ -125,6 +126,7 @@ class Sampler:
         t = self.now()
         total = self.connections.call(node, "counters.get", scope="total", nonzero_only=True)["sets"]
         counters = total[0]["counters"] if total else {}
+        self.stalls.counters(node.name, counters, t)
         self._rate("retransmissions", [node.name], counters.get("tx_retransmissions_total", 0), t, node=node.name)
         for counter, value in counters.items():
             if "_drop_" in counter:
@@ -237,6 +239,8 @@ class Sampler:
                 sums[key] = sums.get(key, 0) + flow["data_bytes"]
             for (source, destination, vc), data_bytes in sums.items():
                 self.latest[process.name, source, destination, vc] = data_bytes / span
+                if data_bytes:
+                    self.stalls.data((load.name, source, destination, vc), t)
                 self.series.add("goodput", t, data_bytes / span, load=load.name, source=source, destination=destination,
                                 vc=vc)
             if line["latency"]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of `status`."""
 
-from labkit import report_text
+from labkit import units
 
 
 def table(heads, rows):
@@ -28,7 +28,7 @@ def ranges(numbers):
 
 def status(told):
     lines = [f"lab {told['name']}: {'stays up' if told['stays'] else 'a run'}, {told['seconds']:.0f} s, back end {told['backend']}, "
-             f"goodput {report_text.quantity(told['goodput'] * 8, 'bit/s')}",
+             f"goodput {units.quantity(told['goodput'] * 8, 'bit/s')}",
              f"  scenario {told['scenario']}", f"  report {told['out']}", ""]
     lines += table(["node", "kind", "state", "pid", "XPUs", "control socket"],
                    [[node["name"], node["kind"], node["state"], node["pid"], ranges(node["xpus"]), node["control"]]
@@ -40,7 +40,7 @@ def status(told):
                                                        for each in told["faults"]]) if told["faults"] else ["no faults"])]
     lines += ["", *(table(["load", "kind", "state", "for [s]", "goodput", "exit codes"],
                           [[each["name"], each["kind"], each["state"], f"{each['seconds']:.1f}",
-                            report_text.quantity(each["goodput"] * 8, "bit/s") if each["state"] == "runs" else "-",
+                            units.quantity(each["goodput"] * 8, "bit/s") if each["state"] == "runs" else "-",
                             " ".join("-" if code is None else str(code) for code in each["exits"])] for each in told["loads"]])
                     if told["loads"] else ["no loads"])]
     lines += [f"problem: {problem.splitlines()[0]}" for problem in told["problems"]]
