@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "perf/trace.h"
 
 DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, peer: sends to --destinations and serves others at "
@@ -114,7 +115,8 @@ DEFINE_bool(barrier, true, "workload: a barrier after each iteration; else only 
 DEFINE_uint64(response_bytes, 256, "workload: bytes of a response");
 DEFINE_double(think, 0,
               "workload: mean microseconds between a response and the next request, exponential");
-DEFINE_string(trace, "", "workload: CSV file of transfers: time_us,source,destination,bytes[,vc]");
+DEFINE_string(trace, "",
+              "workload: transfers as CSV, time_us,source,destination,bytes[,vc[,step]], or GOAL");
 DEFINE_double(stall, 30, "workload: seconds without any progress after which a rank gives up");
 DEFINE_uint32(threads, 1, "workload: threads that share the own ranks");
 DEFINE_double(max_iteration_ms, 0,
@@ -366,6 +368,10 @@ bool ParseCommandLine(int argc, char** argv, const std::string& version, Options
   if (status.ok() && ours > 1) {
     status = absl::InvalidArgumentError(
         absl::StrCat("\"", argv[1], "\" is not a flag; --help lists them"));
+  }
+  if (status.ok() && FLAGS_check_flags && !options->trace.empty()) {
+    const auto rows = ReadTrace(options->trace, static_cast<uint32_t>(options->ranks.size()));
+    if (!rows.ok()) status = About("--trace", rows.status());
   }
   if (status.ok()) return !FLAGS_check_flags;
   std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());

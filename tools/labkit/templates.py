@@ -9,7 +9,7 @@ from labkit.scenario import ScenarioError, nearest
 
 DEFAULT = "all-to-all"
 HERE = pathlib.Path(__file__).resolve().parent
-SYSTEM = re.compile(r"^(\s*system:\s*)(\.\./mesh/\S+)", re.M)
+FILE = re.compile(r"(\b(?:system|trace):\s*)((?:\.\./mesh|traces)/[^\s,}]+)")
 
 
 def directory():
@@ -42,7 +42,7 @@ def write(name, output=None):
     text = _read(name)
     path = pathlib.Path(output or f"{name}.yaml")
     # A file that the scenario names by its own place is named by that.
-    text = SYSTEM.sub(lambda found: found[1] + str((directory() / found[2]).resolve()), text)
+    text = FILE.sub(lambda found: found[1] + str((directory() / found[2]).resolve()), text)
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
