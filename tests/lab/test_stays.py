@@ -11,7 +11,7 @@ import types
 
 import lab
 import pytest
-from labkit import backend, desk, faults, inside, nodes, plan as plans, scenario, state, tables, templates, units
+from labkit import backend, commands, desk, faults, inside, nodes, plan as plans, scenario, state, tables, templates, units
 from labkit import lab as labs
 from labkit import topology as topologies
 
@@ -37,21 +37,27 @@ def fixture_base(monkeypatch):
             lab.run("down", "--all")
 
 
-def status(name):
-    return json.loads(lab.run("status", "--json", name)[0])
+@pytest.fixture(name="say")
+def fixture_say(capsys):
+    """Calls a command in this process. Returns (standard output, standard error)."""
+    def call(*words, code=0):
+        capsys.readouterr()
+        assert commands.main([str(word) for word in words]) == code
+        return capsys.readouterr()
+    return call
 
 
-def test_labs_stay_up_side_by_side(base, tmp_path):
+def test_labs_stay_up_side_by_side(base, tmp_path, say):
     """up, exec, load, fault, capture, pause, down; then a lab is killed, and its leftovers are removed."""
     path = lab.write(tmp_path, TEXT)
     back_end = "veth" if os.geteuid() == 0 else "local"
     said, _ = lab.run("up", "--backend", back_end, "--name", "a", "--out", tmp_path / "a", path)
     assert said.startswith("lab a is up: 3 nodes")
     lab.run("up", "--quiet", "--name", "b", "--out", tmp_path / "b", path)
-    assert [line.split()[0] for line in lab.run("status")[0].splitlines()] == ["lab", "a", "b"]
+    assert [line.split()[0] for line in say("status")[0].splitlines()] == ["lab", "a", "b"]
     _, told = lab.run("up", "--name", "b", path, code=1)
     assert "the lab b is up already; end it by tools/lab down b" in told
-    _, told = lab.run("pause", "d0", code=1)
+    _, told = say("pause", "d0", code=1)
     assert "which lab? There are a, b" in told
 
     said, _ = lab.run("exec", "--name", "a", "d1", "suedectl", "--json", "version")
@@ -63,9 +69,9 @@ def test_labs_stay_up_side_by_side(base, tmp_path):
 
     capture = lab.start("capture", "--name", "a", "xpu0.p0", "-o", tmp_path / "frames.pcapng")
     assert "capturing x0p0 at sw0, both directions" in capture.stdout.readline()
-    said, _ = lab.run("load", "--name", "a", "ring")
+    said, _ = say("load", "--name", "a", "ring")
     assert "ring.d0: exit code 0" in said and "ok   ring lost" in said
-    said, _ = lab.run("load", "--name", "a", "--on", "d1", "--", "--mode=latency", "--xpuid=1", "--destinations=0",
+    said, _ = say("load", "--name", "a", "--on", "d1", "--", "--mode=latency", "--xpuid=1", "--destinations=0",
                       "--connect_timeout=0.5", code=3)
     assert "no answer from a suede-perf server at XPU 0" in said and "FAIL perf completed" in said
     capture.send_signal(signal.SIGINT)
@@ -74,17 +80,18 @@ def test_labs_stay_up_side_by_side(base, tmp_path):
                                 capture_output=True, text=True, check=True, timeout=60).stdout.split()
     assert min(directions.count(each) for each in ("0x00000001", "0x00000002")) > 20
 
-    assert lab.run("fault", "--name", "a", "0")[0] == "fault 1: xpu1.p0 has loss 1\n"
-    assert lab.run("load", "--name", "a", "ring", "stall_s=1", "connect_timeout_s=1", code=3)
-    lab.run("fault", "--name", "a", "--clear", "1")
-    lab.run("pause", "--name", "a", "d0")
-    now = status("a")
+    assert say("fault", "--name", "a", "0")[0] == "fault 1: xpu1.p0 has loss 1\n"
+    assert say("load", "--name", "a", "ring", "stall_s=1", "connect_timeout_s=1", code=3)
+    say("fault", "--name", "a", "--clear", "1")
+    say("pause", "--name", "a", "d0")
+    now = json.loads(say("status", "--json", "a")[0])
     assert [node["state"] for node in now["nodes"]] == ["paused", "up", "up"] and len(now["faults"]) == 1
-    lab.run("resume", "--name", "a", "d0")
-    assert [(each["name"], each["state"]) for each in status("a")["loads"]] == [("ring", "ended"), ("perf", "ended"), ("ring-2", "ended")]
+    say("resume", "--name", "a", "d0")
+    now = json.loads(say("status", "--json", "a")[0])
+    assert [(each["name"], each["state"]) for each in now["loads"]] == [("ring", "ended"), ("perf", "ended"), ("ring-2", "ended")]
 
     assert ">running</span>" in (tmp_path / "a/report.html").read_text(encoding="utf-8")
-    said, _ = lab.run("down", "a")
+    said, _ = say("down", "a")
     assert "expectations that were missed: perf completed" in said and not (base / "a").exists()
     assert ">failed</span>" in (tmp_path / "a/report.html").read_text(encoding="utf-8")
     report = lab.report(tmp_path / "a")
@@ -94,8 +101,8 @@ def test_labs_stay_up_side_by_side(base, tmp_path):
 
     os.kill(state.read("b")["keeper"]["pid"], signal.SIGKILL)
     lab.wait_for(lambda: not lab.processes(tmp_path / "b"), 10, "the end of all processes")
-    assert "killed" in lab.run("status")[0]
-    said, _ = lab.run("down", "--all")
+    assert "killed" in say("status")[0]
+    said, _ = say("down", "--all")
     assert said.startswith("b: removed ") and list(base.iterdir()) == []
 
 
@@ -150,11 +157,33 @@ def test_processes_before_a_boot_are_others(base):
         other.kill()
 
 
+def test_files_of_hugepages_are_leftovers(base, monkeypatch):
+    """Those of the lab's own EAL prefixes."""
+    huge = base / "huge"
+    huge.mkdir()
+    for name in ("suede_lab-77-d0map_0", "suede_lab-777-d0map_0", "suede_othermap_0"):
+        (huge / name).write_text("")
+    mounts = base / "mounts"
+    mounts.write_text(f"none {huge} hugetlbfs rw 0 0\nnone /tmp tmpfs rw 0 0\n")
+    monkeypatch.setattr(state, "MOUNTS", mounts)
+    assert [path.name for path in state.hugepage_files("suede_lab-77-")] == ["suede_lab-77-d0map_0"]
+
+
 def test_a_name_whose_lab_was_killed_is_free(base):
     _leftover(base, "again", [])
     held = state.claim("again")
     assert sorted(path.name for path in held.path.iterdir()) == [state.STATE]
     held.remove()
+
+
+def test_other_directories_are_left_alone(base):
+    """$SUEDE_LAB_DIR may name a directory that has more."""
+    (base / "mine").mkdir()
+    (base / "mine" / "work").write_text("")
+    assert state.remove_leftovers() == [] and state.names() == []
+    with pytest.raises(backend.LabError, match="it is no directory of a lab; name another directory by"):
+        state.claim("mine")
+    assert (base / "mine" / "work").exists()
 
 
 def test_paths_that_sockets_cannot_have(monkeypatch):
@@ -260,7 +289,7 @@ def told(**states):
     nodes_ = [{"name": name, "kind": "switch" if name == "sw0" else "endpoint", "state": states.get(name, "up"), "pid": 5,
                "xpus": [] if name == "sw0" else [0, 1], "control": f"/{name}.ctl"} for name in ("d0", "sw0")]
     return {"name": "two", "stays": True, "seconds": 3.2, "backend": "local", "scenario": "/s.yaml", "out": "/out", "goodput": 125e6,
-            "nodes": nodes_, "links": links, "faults": [{"number": 1, "text": "all is down", "seconds": 2}],
+            "nodes": nodes_, "links": links, "faults": [{"number": 1, "text": "all is down", "seconds": 2}, {"number": 2, "text": "sw0 is stopped", "seconds": -3}],
             "loads": [{"name": "ring", "kind": "moe", "state": "runs", "seconds": 1, "goodput": 125e6, "exits": [None, 0]}],
             "problems": ["d1 ended\nmore"]}
 
@@ -286,7 +315,7 @@ def test_a_link_is_captured_at_an_end_that_runs():
 def test_the_tables_of_status():
     text = tables.status(told())
     for line in ("lab two: stays up, 3 s, back end local, goodput 1.000 Gbit/s", "d0    endpoint  up     5    0-1   /d0.ctl",
-                 "x0p0  d0:x0p0  sw0:x0p0  0      up at d0, down at sw0", "1      2.0      all is down",
+                 "x0p0  d0:x0p0  sw0:x0p0  0      up at d0, down at sw0", "1      lasts for 2.0 s  all is down", "2      comes in 3.0 s   sw0 is stopped",
                  "ring  moe   runs   1.0      1.000 Gbit/s  - 0", "problem: d1 ended"):
         assert line in text.splitlines(), text
 
@@ -317,7 +346,7 @@ def test_a_run_has_a_desk_too(base, tmp_path):
     try:
         name = f"run-{process.pid}"
         lab.wait_for(lambda: (base / name / state.SOCKET).exists(), 60, "the desk")
-        assert status(name)["stays"] is False
+        assert desk.call(name, "status", 60)["stays"] is False
         desk.call(name, "down", 60)
         said, _ = process.communicate(timeout=60)
         assert process.returncode == 1 and "problem: ended by the command down" in said

@@ -146,7 +146,9 @@ class Desk(run.Attendant):
                 "nodes": [self._node(node) for node in self.plan.nodes],
                 "links": self._links(),
                 "faults": [{"number": number, "text": fault.text, "seconds": now - event["t"]}
-                           for number, (fault, event) in sorted(lab.active.items())],
+                           for number, (fault, event) in sorted(lab.active.items())]
+                          + [{"number": number, "text": fault.text, "seconds": now - begin}
+                             for number, (begin, fault) in sorted(lab.clock.waiting().items()) if number not in lab.active],
                 "loads": [self._load(each, now) for each in lab.loads], "problems": lab.problems}
 
     def _node(self, node):
@@ -278,14 +280,12 @@ class Desk(run.Attendant):
     def do_clear(self, request):
         """Ends the fault `number`, or all."""
         number = request["number"]
-        numbers = sorted(set(self.lab.active) | self.lab.clock.numbers()) if number == "all" else [number]
+        known = sorted(set(self.lab.active) | set(self.lab.clock.waiting()))
+        if number != "all" and number not in known:
+            raise backends.LabError(f"there is no fault {number}; there are {', '.join(map(str, known)) or 'none'}")
+        numbers = known if number == "all" else [number]
         for each in numbers:
-            try:
-                self.lab.end_fault(each)
-            except KeyError:
-                raise backends.LabError(f"there is no fault {number}; "
-                                        f"{'there are ' + ', '.join(map(str, sorted(self.lab.active))) if self.lab.active else 'none lasts'}"
-                                        ) from None
+            self.lab.end_fault(each)
         return {"numbers": numbers}
 
     def _process_faults(self, name):

@@ -168,9 +168,12 @@ class Clock:
         self.heap = [each for each in self.heap if each[1] != number]
         heapq.heapify(self.heap)
 
-    def numbers(self):
-        """The numbers of faults that are to begin or end."""
-        return {each[1] for each in self.heap}
+    def waiting(self):
+        """{number: (time, fault)} of the faults that are to begin or end: the next time of each."""
+        result = {}
+        for at, number, _, fault, _ in sorted(self.heap, key=lambda each: each[:3]):
+            result.setdefault(number, (at, fault))
+        return result
 
     def next_s(self):
         """Returns the time of the next fault's begin or end, or None."""

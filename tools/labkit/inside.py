@@ -59,7 +59,9 @@ def enter(node):
 
 
 def run(data, name, words):
-    """The process becomes the command. Returns only where that cannot be, with an exit code."""
+    """The process becomes the command. Raises LabError."""
+    if data["backend"] not in ("local", "veth"):
+        raise backends.LabError(f"the nodes of the back end {data['backend']} are not in namespaces of this machine; use its own means")
     node = node_of(data, name)
     environ = environment(data, node)
     enter(node)

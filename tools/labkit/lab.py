@@ -264,7 +264,7 @@ class Lab:
 
     def end_fault(self, number):
         """Ends a fault early, for good. Raises KeyError, LabError, RpcError."""
-        if number not in self.active and number not in self.clock.numbers():
+        if number not in self.active and number not in self.clock.waiting():
             raise KeyError(number)
         self.clock.drop(number)
         if number in self.active:

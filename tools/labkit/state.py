@@ -25,6 +25,7 @@ SOCKET = "lab.sock"
 TEMPORARY = "suede-lab-"  # directories of checks in /tmp: the prefix, the process, a dash
 MAX_PATH = 70             # of a lab's directory: addresses of Unix sockets have 107 bytes
 CLAIM_S = 0.5
+MOUNTS = pathlib.Path("/proc/mounts")
 END_S = 10
 
 
@@ -42,9 +43,9 @@ def base():
 
 
 def names():
-    """Names of all labs, those of killed ones too."""
+    """Names of all labs, those of killed ones too. A directory without state.json is none."""
     try:
-        return sorted(path.name for path in base().iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+        return sorted(path.name for path in base().iterdir() if NAME.fullmatch(path.name) and (path / STATE).is_file())
     except OSError:
         return []
 
@@ -166,7 +167,11 @@ class Directory:
     def remove(self):
         """Removes the directory, then gives it up."""
         if self.descriptor is not None:
-            shutil.rmtree(self.path, ignore_errors=True)
+            try:
+                _empty(self.path)
+                self.path.rmdir()
+            except OSError:
+                pass  # the next lab of the name removes it
             os.close(self.descriptor)
             self.descriptor = None
 
@@ -188,6 +193,9 @@ def claim(name):
             raise backends.LabError(f"cannot start the lab {name}: it is up; end it by {backends.PROGRAM} down {name}, or choose "
                                     "another name by --name")
         time.sleep(0.02)  # a process that looks whether it is kept has it for a moment
+    if not (path / STATE).is_file() and any(path.iterdir()):
+        os.close(descriptor)
+        raise backends.LabError(f"cannot take {path}: it is no directory of a lab; name another directory by ${ENVIRONMENT}")
     _clear(path)
     directory = Directory(path, descriptor)
     directory.save()
@@ -205,15 +213,23 @@ def _clear(path):
         for file in hugepage_files(prefix):
             file.unlink(missing_ok=True)
             found.append(str(file))
-    for each in path.iterdir():
-        shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink(missing_ok=True)
+    _empty(path)
     return found
+
+
+def _empty(path):
+    """Removes the files of a lab, state.json last: it says that they are a lab's."""
+    for each in sorted(path.iterdir(), key=lambda each: each.name == STATE):
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each)
+        else:
+            each.unlink(missing_ok=True)
 
 
 def hugepage_files(prefix):
     """Files in hugetlbfs of the daemons whose EAL file prefix begins so."""
     try:
-        mounts = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
+        mounts = [line.split()[1] for line in MOUNTS.read_text(encoding="utf-8").splitlines()
                   if line.split()[2] == "hugetlbfs"]
     except OSError:
         return []

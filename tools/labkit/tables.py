@@ -36,8 +36,8 @@ def status(told):
     lines += ["", *table(["link", "from", "to", "plane", "state"],
                          [[link["name"], f"{link['a']['node']}:{link['a']['port']}", f"{link['b']['node']}:{link['b']['port']}",
                            link["plane"], _link_state(link)] for link in told["links"]])]
-    lines += ["", *(table(["fault", "for [s]", "is"], [[each["number"], f"{each['seconds']:.1f}", each["text"]]
-                                                       for each in told["faults"]]) if told["faults"] else ["no faults"])]
+    lines += ["", *(table(["fault", "state", "is"], [[each["number"], _fault_state(each["seconds"]), each["text"]]
+                                                     for each in told["faults"]]) if told["faults"] else ["no faults"])]
     lines += ["", *(table(["load", "kind", "state", "for [s]", "goodput", "exit codes"],
                           [[each["name"], each["kind"], each["state"], f"{each['seconds']:.1f}",
                             units.quantity(each["goodput"] * 8, "bit/s") if each["state"] == "runs" else "-",
@@ -45,6 +45,10 @@ def status(told):
                     if told["loads"] else ["no loads"])]
     lines += [f"problem: {problem.splitlines()[0]}" for problem in told["problems"]]
     return "\n".join(lines) + "\n"
+
+
+def _fault_state(seconds):
+    return f"lasts for {seconds:.1f} s" if seconds >= 0 else f"comes in {-seconds:.1f} s"
 
 
 def _link_state(link):
