@@ -158,7 +158,7 @@ def test_processes_before_a_boot_are_others(base):
 
 
 def test_files_of_hugepages_are_leftovers(base, monkeypatch):
-    """Those of the lab's own EAL prefixes."""
+    """Finds files of the lab's own EAL prefixes alone."""
     huge = base / "huge"
     huge.mkdir()
     for name in ("suede_lab-77-d0map_0", "suede_lab-777-d0map_0", "suede_othermap_0"):
