@@ -147,6 +147,12 @@ def test_no_foreign_process_is_ended(base):
         foreign.kill()
 
 
+def test_a_process_that_nobody_waited_for_has_ended():
+    with subprocess.Popen(["true"]) as child:
+        lab.wait_for(lambda: state.start_of(child.pid) is None, 10, "its end")
+        assert pathlib.Path(f"/proc/{child.pid}/stat").exists()
+
+
 def test_processes_before_a_boot_are_others(base):
     with subprocess.Popen(["sleep", "100"]) as other:
         _leftover(base, "dead", [{"pid": other.pid, "start": state.start_of(other.pid)}])
@@ -347,9 +353,10 @@ def test_a_run_has_a_desk_too(base, tmp_path):
         name = f"run-{process.pid}"
         lab.wait_for(lambda: (base / name / state.SOCKET).exists(), 60, "the desk")
         assert desk.call(name, "status", 60)["stays"] is False
+        lab.wait_for(lambda: desk.call(name, "status", 60)["goodput"] > 0, 60, "its load")
         desk.call(name, "down", 60)
         said, _ = process.communicate(timeout=60)
-        assert process.returncode == 1 and "problem: ended by the command down" in said
+        assert process.returncode == 1 and "problem: interrupted by the command down" in said
     finally:
         process.kill()
         process.communicate()

@@ -112,9 +112,6 @@ class Checker:
                 done = self._call(self._program("perf"), *process.argv(), "--check_flags")
                 if done.returncode:
                     self._of_load(number, done.stderr)
-        for number, spec in enumerate(self.scenario["load"]):
-            if spec["trace"] and not os.access(spec["trace"], os.R_OK):
-                self._say(self.errors, f"load[{number}].trace", f"{spec['trace']} cannot be read")
 
     def _of_load(self, number, said):
         """An error of suede-perf names a flag, which a key of the load has become."""

@@ -56,7 +56,7 @@ class Desk(run.Attendant):
 
     def is_over(self, lab):
         if self.is_ending and not self.stays:
-            lab.problems.append("ended by the command down")
+            raise run.Interrupted("the command down")
         return self.is_ending or (not self.stays and lab.is_over())
 
     def turn(self, lab, seconds):

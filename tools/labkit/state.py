@@ -65,12 +65,14 @@ def boot_id():
 # ---- Processes.
 
 def start_of(pid):
-    """The time at which a process started, in ticks since the boot, or None: with the id it names one process for ever."""
+    """The time at which a process started, in ticks since the boot: with the id it names one process for ever. None: it has
+    ended, also where its parent has not taken notice yet."""
     try:
         text = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    return int(text.rpartition(")")[2].split()[19])
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else int(fields[19])
 
 
 def is_process(record):
