@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "base/edit_distance.h"
 #include "perf/short_flags.h"
+#include "perf/trace.h"
 
 DEFINE_string(mode, "bandwidth",
               "server, bandwidth, latency, peer: sends to --destinations and serves others at "
@@ -135,7 +136,8 @@ DEFINE_bool(barrier, true, "workload: a barrier after each iteration; else only 
 DEFINE_uint64(response_bytes, 256, "workload: bytes of a response");
 DEFINE_double(think, 0,
               "workload: mean microseconds between a response and the next request, exponential");
-DEFINE_string(trace, "", "workload: CSV file of transfers: time_us,source,destination,bytes[,vc]");
+DEFINE_string(trace, "",
+              "workload: transfers as CSV, time_us,source,destination,bytes[,vc[,step]], or GOAL");
 DEFINE_double(stall, 30, "workload: seconds without any progress after which a rank gives up");
 DEFINE_uint32(threads, 1, "workload: threads that share the own ranks");
 DEFINE_double(max_iteration_ms, 0,
@@ -448,6 +450,10 @@ bool ParseCommandLine(int argc, char** argv, const std::string& version, Options
   if (count > 1) {
     return fail(absl::InvalidArgumentError(
         absl::StrCat("\"", rest[1], "\" is not a flag; --help lists them")));
+  }
+  if (FLAGS_check_flags && !options->trace.empty()) {
+    const auto rows = ReadTrace(options->trace, static_cast<uint32_t>(options->ranks.size()));
+    if (!rows.ok()) return fail(About("--trace", rows.status()));
   }
   *exit_code = kExitDone;
   return !FLAGS_check_flags;

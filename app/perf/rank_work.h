@@ -95,16 +95,17 @@ class RankWork {
       if (requests_.IsOver(now) && sender_.done()) return End(now);
       return worked ? Advance::kWorked : Advance::kIdle;
     }
-    if (!sender_.done() || !ledger_->HasAll()) return Advance::kIdle;
+    calculates_ = now < busy_until_;
+    if (calculates_ || !sender_.done() || !ledger_->HasAll()) return Advance::kIdle;
     if (measured_) result_.steps[step_].Add(now - due_);
     if (++step_ == traffic_.steps()) return End(now);
     BeginStep(now);
     return Advance::kWorked;
   }
-  // Whether the traffic itself has a pause now: a think time, or one of a trace.
+  // Whether the traffic itself has a pause now: a think time, or one or a calculation of a trace.
   bool IsPausing() const {
     if (plan_.HasRequests()) return requests_.IsThinking();
-    return sender_.waits() && !sender_.done();
+    return calculates_ || (sender_.waits() && !sender_.done());
   }
 
   // Returns what the iteration waits for, for an error message. `name`: names a rank.
@@ -136,12 +137,15 @@ class RankWork {
   void BeginStep(Time now) {
     if (step_ == 0 && flow_log_ != nullptr) flow_log_->begins.push_back(now);
     const Step step = traffic_.StepOf(plan_.rank, iteration_, step_);
+    busy_until_ = now + step.busy;
+    // The steps of a trace have times of their own.
+    const Time from = plan_.traffic.pattern == Pattern::kTrace ? now : begin_;
     for (const Transfer& out : step.out) {
       sender_.Add({.rank = out.rank,
                    .vc = out.vc >= 0 ? static_cast<uint8_t>(out.vc)
                                      : plan_.vcs[out.rank % plan_.vcs.size()],
                    .bytes = out.bytes,
-                   .due = begin_ + out.due},
+                   .due = from + out.due},
                   now);
     }
     for (const Transfer& in : step.in) ledger_->Want(in.rank, plan_.CommandsOf(in.bytes));
@@ -178,6 +182,8 @@ class RankWork {
   uint64_t iteration_ = 0;
   uint32_t step_ = 0;
   bool measured_ = false;
+  bool calculates_ = false;  // the step is not over because of a calculation
+  Time busy_until_{};
   Time due_{};
   Time begin_{};
   uint64_t sent_before_ = 0;  // bytes

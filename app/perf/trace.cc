@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/trace.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -13,18 +12,19 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "base/sue.h"
+#include "perf/goal.h"
 
 namespace suede::perf {
 namespace {
 
-constexpr absl::string_view kHead = "time_us,source,destination,bytes[,vc]";
+constexpr absl::string_view kHead = "time_us,source,destination,bytes[,vc[,step]]";
 constexpr double kMaxUs = 86400e6;  // one day
 constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
 
 // Parses a row. Returns the error with its remedy; empty: valid.
 std::string ReadRow(absl::string_view line, uint32_t ranks, TraceRow& row) {
   const std::vector<absl::string_view> cells = absl::StrSplit(line, ',');
-  if (cells.size() != 4 && cells.size() != 5) return absl::StrCat("write ", kHead);
+  if (cells.size() < 4 || cells.size() > 6) return absl::StrCat("write ", kHead);
   double us = 0;
   if (!absl::SimpleAtod(cells[0], &us) || !(us >= 0) || us > kMaxUs) {
     return absl::StrCat("time_us \"", cells[0], "\": give microseconds, 0 to a day");
@@ -41,9 +41,16 @@ std::string ReadRow(absl::string_view line, uint32_t ranks, TraceRow& row) {
     return absl::StrCat("bytes \"", cells[3], "\": give 1 to 2^40");
   }
   if (cells.size() == 4) return "";
-  if (!absl::SimpleAtoi(cells[4], &row.vc) || row.vc < 0 || row.vc >= int32_t{kVcCount}) {
+  const bool has_vc = cells.size() == 5 || !cells[4].empty();
+  if (has_vc &&
+      (!absl::SimpleAtoi(cells[4], &row.vc) || row.vc < 0 || row.vc >= int32_t{kVcCount})) {
     return absl::StrCat("vc \"", cells[4], "\": give 0 to ", kVcCount - 1);
   }
+  if (cells.size() == 5) return "";
+  if (!absl::SimpleAtoi(cells[5], &row.step) || row.step >= kMaxSteps) {
+    return absl::StrCat("step \"", cells[5], "\": give 0 to ", kMaxSteps - 1);
+  }
+  row.taken = row.step;
   return "";
 }
 
@@ -51,6 +58,7 @@ std::string ReadRow(absl::string_view line, uint32_t ranks, TraceRow& row) {
 
 absl::StatusOr<std::vector<TraceRow>> ParseTrace(absl::string_view text, absl::string_view place,
                                                  uint32_t ranks) {
+  if (IsGoal(text)) return ParseGoal(text, place, ranks);
   std::vector<TraceRow> rows;
   uint32_t number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -67,8 +75,6 @@ absl::StatusOr<std::vector<TraceRow>> ParseTrace(absl::string_view text, absl::s
   if (rows.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(place, ": no rows: write ", kHead));
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const TraceRow& a, const TraceRow& b) { return a.at < b.at; });
   return rows;
 }
 
@@ -76,7 +82,8 @@ absl::StatusOr<std::vector<TraceRow>> ReadTrace(const std::string& path, uint32_
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
-  if (!file) return absl::InvalidArgumentError(absl::StrCat("--trace ", path, ": cannot be read"));
+  if (!file)
+    return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read; name another"));
   return ParseTrace(text.str(), path, ranks);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <utility>
 
 namespace suede::perf {
@@ -26,7 +27,16 @@ class Draw {
 }  // namespace
 
 Traffic::Traffic(const TrafficParams& params, std::vector<TraceRow> trace)
-    : params_(params), trace_(std::move(trace)) {}
+    : params_(params), trace_(std::move(trace)) {
+  for (const TraceRow& row : trace_) sent_.push_back(&row);
+  taken_ = sent_;
+  std::stable_sort(sent_.begin(), sent_.end(), [](const TraceRow* a, const TraceRow* b) {
+    return std::tie(a->source, a->step, a->at) < std::tie(b->source, b->step, b->at);
+  });
+  std::stable_sort(taken_.begin(), taken_.end(), [](const TraceRow* a, const TraceRow* b) {
+    return std::tie(a->destination, a->taken, a->at) < std::tie(b->destination, b->taken, b->at);
+  });
+}
 
 uint32_t Traffic::steps() const {
   switch (params_.pattern) {
@@ -35,6 +45,11 @@ uint32_t Traffic::steps() const {
     case Pattern::kDirectAllReduce:
     case Pattern::kMoe:
       return 2;
+    case Pattern::kTrace: {
+      uint32_t last = 0;
+      for (const TraceRow& row : trace_) last = std::max({last, row.step, row.taken});
+      return last + 1;
+    }
     default:
       return 1;
   }
@@ -78,7 +93,7 @@ Step Traffic::StepOf(uint32_t rank, uint64_t iteration, uint32_t step) {
       ByMatrix(rank, step == 1, out);
       break;
     case Pattern::kTrace:
-      ByTrace(rank, out);
+      ByTrace(rank, step, out);
       break;
     case Pattern::kRequestResponse:
       break;
@@ -189,13 +204,27 @@ void Traffic::ByMatrix(uint32_t rank, bool reversed, Step& out) const {
   ToAll(rank, to_own, reversed ? out.out : out.in);
 }
 
-void Traffic::ByTrace(uint32_t rank, Step& out) const {
-  for (const TraceRow& row : trace_) {
-    if (row.source == rank) {
+void Traffic::ByTrace(uint32_t rank, uint32_t step, Step& out) const {
+  const auto sent = std::lower_bound(
+      sent_.begin(), sent_.end(), std::pair(rank, step),
+      [](const TraceRow* row, const auto& key) { return std::pair(row->source, row->step) < key; });
+  for (auto at = sent; at != sent_.end() && (*at)->source == rank && (*at)->step == step; ++at) {
+    const TraceRow& row = **at;
+    if (row.IsCalculation()) {
+      out.busy = std::max(out.busy, row.at);
+    } else {
       out.out.push_back({.rank = row.destination, .bytes = row.bytes, .due = row.at, .vc = row.vc});
-    } else if (row.destination == rank) {
-      out.in.push_back({.rank = row.source, .bytes = row.bytes, .due = row.at, .vc = row.vc});
     }
+  }
+  const auto taken = std::lower_bound(taken_.begin(), taken_.end(), std::pair(rank, step),
+                                      [](const TraceRow* row, const auto& key) {
+                                        return std::pair(row->destination, row->taken) < key;
+                                      });
+  for (auto at = taken; at != taken_.end() && (*at)->destination == rank && (*at)->taken == step;
+       ++at) {
+    const TraceRow& row = **at;
+    if (row.IsCalculation()) continue;
+    out.in.push_back({.rank = row.source, .bytes = row.bytes, .due = row.at, .vc = row.vc});
   }
 }
 

@@ -55,11 +55,12 @@ struct Transfer {
   int32_t vc = -1;  // -1: unspecified; only for traces
 };
 
-// A step of one rank. Complete when all of `out` is sent to the endpoint and all of `in` is
-// received. The lists do not contain the rank itself.
+// A step of one rank. Complete when all of `out` is sent to the endpoint, all of `in` is received
+// and the time `busy` since its begin has passed. The lists do not contain the rank itself.
 struct Step {
   std::vector<Transfer> out;
   std::vector<Transfer> in;
+  Duration busy{};  // only for traces
 };
 
 // Not thread-safe.
@@ -67,6 +68,8 @@ class Traffic {
  public:
   // `trace`: rows for Pattern::kTrace; empty for other patterns.
   explicit Traffic(const TrafficParams& params, std::vector<TraceRow> trace = {});
+  Traffic(const Traffic&) = delete;
+  Traffic& operator=(const Traffic&) = delete;
 
   const TrafficParams& params() const { return params_; }
   uint32_t steps() const;  // per iteration
@@ -83,7 +86,7 @@ class Traffic {
   const Matrix& MatrixOf(uint64_t iteration);
   void ByMatrix(uint32_t rank, bool reversed, Step& out) const;
   void Ring(uint32_t rank, uint32_t step, Step& out) const;
-  void ByTrace(uint32_t rank, Step& out) const;
+  void ByTrace(uint32_t rank, uint32_t step, Step& out) const;
   // Returns the bytes of a chunk of a vector that is divided among the ranks.
   uint64_t ChunkBytes(uint32_t chunk) const;
   // Adds transfers to all other ranks, beginning with the next one, so that ranks begin with
@@ -93,6 +96,9 @@ class Traffic {
 
   const TrafficParams params_;
   const std::vector<TraceRow> trace_;
+  std::vector<const TraceRow*> sent_;  // rows by source, step and time
+  std::vector<const TraceRow*>
+      taken_;  // rows by destination, step in which they are taken, and time
   Matrix matrix_;
   std::optional<uint64_t> matrix_of_;  // iteration of matrix_
 };

@@ -15,10 +15,10 @@ import e2e
 import installed
 from test_service import Manager
 
-PAGES = ["man1/suede-mesh.1", "man1/suede-perf.1", "man1/suedectl.1", "man3/libsuede.3",
+PAGES = ["man1/suede-lab.1", "man1/suede-mesh.1", "man1/suede-perf.1", "man1/suedectl.1", "man3/libsuede.3",
          "man3/libsuede-axi.3", "man3/libsuede-mem.3", "man5/suede.yaml.5", "man7/suede-counters.7",
          "man7/suede-events.7", "man8/suede.8", "man8/suede-fare.8", "man8/suede-switch.8"]
-PROGRAMS = ["suede", "suede-fare", "suede-mesh", "suedectl", "suede-perf", "suede-switch"]
+PROGRAMS = ["suede", "suede-fare", "suede-lab", "suede-mesh", "suedectl", "suede-perf", "suede-switch"]
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +65,10 @@ def test_everything_is_there(prefix):
     wanted |= {"lib/python3/dist-packages/suede/_declarations.py"}
     wanted |= {"lib/systemd/system/suede@.service", "lib/systemd/system/run-suede-hugepages.mount",
                "lib/sysusers.d/suede.conf", "lib/tmpfiles.d/suede.conf", "share/doc/suede/README.md",
-               "share/suede/grafana/suede.json", "share/suede/prometheus/suede-alerts.yml", "share/suede/registers/suede.svd",
-               "share/suede/registers/suede.rdl"}
+               "share/suede/grafana/suede.json", "share/suede/prometheus/suede-alerts.yml",
+               "share/suede/registers/suede.svd", "share/suede/registers/suede.rdl"}
+    wanted |= {f"share/suede/lab/labkit/{path.name}" for path in (e2e.ROOT / "tools/labkit").glob("*.*") if path.stem != "manual"}
+    wanted |= {f"share/suede/lab/conf/lab/{path.name}" for path in (e2e.ROOT / "conf/lab").glob("*.yaml")}
     assert wanted <= present, wanted - present
     # Nothing of the build is installed by mistake.
     assert not [name for name in present if name.endswith((".a", ".cc", "suede-manual"))]
@@ -76,6 +78,18 @@ def test_programs_run_from_it(prefix):
     for name in PROGRAMS:
         said = installed.run(prefix / "bin" / name, "--version", env=environment(prefix))
         assert said.startswith(name), said
+
+
+def test_the_lab_runs_from_it(prefix, directory):
+    """Its own scenario, by the programs of the tree."""
+    env = {**environment(prefix), "SUEDE_LAB_DIR": str(directory / "labs")}
+    installed.run(prefix / "bin/suede-lab", "init", "devices-36", cwd=directory, env=env)
+    installed.run(prefix / "bin/suede-lab", "--generate", "made", "devices-36.yaml", cwd=directory, env=env)
+    assert len((directory / "made/plan.json").read_text(encoding="utf-8")) > 1000
+    installed.run(prefix / "bin/suede-lab", "init", cwd=directory, env=env)
+    said = installed.run(prefix / "bin/suede-lab", "--out", "out", "--set", "load[0].duration_s=0.1", "--set", "topology.xpus=2",
+                         "all-to-all.yaml", cwd=directory, env=env)
+    assert said.startswith("all-to-all: passed") and (directory / "out/report.html").exists()
 
 
 def test_soname(prefix):
@@ -147,6 +161,8 @@ def test_manual_pages_of_libraries_have_every_call(prefix, page, headers):
     ("suede-switch --dump", ["--dump_config"]),
     ("suede-fare --on", ["--once"]),
     ("suede-mesh --pl", ["--plane", "--planned"]),
+    ("suede-lab sta", ["status"]),
+    ("suede-lab up --se", ["--seed", "--set"]),
     ("suedectl counters ", ["delta", "get"]),
 ])
 def test_completion(prefix, line, wanted):

@@ -8,7 +8,7 @@ import pytest
 import e2e
 import installed
 
-PACKAGES = ["libsuede-axi1", "libsuede-dev", "libsuede-mem1", "libsuede1", "python3-suede", "suede"]
+PACKAGES = ["libsuede-axi1", "libsuede-dev", "libsuede-mem1", "libsuede1", "python3-suede", "suede", "suede-lab"]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def machine(packages):
         yield top
 
 
-def test_there_are_six(packages):
+def test_there_are_seven(packages):
     assert sorted(packages) == PACKAGES
 
 
@@ -61,6 +61,10 @@ def test_each_has_its_part(packages):
             "/usr/share/zsh/vendor-completions/_suedectl"} <= suede
     assert any(name.endswith("/wireshark/plugins/suede.lua") for name in suede)
     assert not any("libsuede" in name for name in suede)
+    lab = files("suede-lab")
+    assert {"/usr/bin/suede-lab", "/usr/share/man/man1/suede-lab.1.gz", "/usr/share/suede/lab/labkit/main.py",
+            "/usr/share/suede/lab/conf/lab/all-to-all.yaml", "/usr/share/bash-completion/completions/suede-lab"} <= lab
+    assert not any("suede-lab" in name for name in suede)
     assert any(name.endswith("/libsuede.so.1") for name in files("libsuede1"))
     assert not any("libsuede-mem" in name for name in files("libsuede1"))
     assert any(name.endswith("/libsuede-mem.so.1") for name in files("libsuede-mem1"))

@@ -12,6 +12,8 @@ LAB = ROOT / "tools/lab"
 BUILD = pathlib.Path(os.environ.get("SUEDE_BUILD", ROOT / "build")).resolve()
 SCENARIOS = sorted((ROOT / "conf/lab").glob("*.yaml"))
 RUN_S = 300
+BASE = pathlib.Path(f"/tmp/suede-test-labs-{os.getuid()}")  # of the directories of labs
+ENVIRONMENT = {**os.environ, "SUEDE_BUILD": str(BUILD), "SUEDE_LAB_DIR": str(BASE)}
 
 LEAST = """\
 version: 1
@@ -35,14 +37,14 @@ def argv(*arguments, sets=()):
 def run(*arguments, sets=(), code=0):
     """(standard output, standard error)."""
     done = subprocess.run(argv(*arguments, sets=sets), capture_output=True, text=True, timeout=RUN_S, check=False,
-                          env={**os.environ, "SUEDE_BUILD": str(BUILD)})
+                          env=ENVIRONMENT)
     assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout, done.stderr
 
 
 def start(*arguments, sets=()):
     return subprocess.Popen(argv(*arguments, sets=sets), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env={**os.environ, "SUEDE_BUILD": str(BUILD)})
+                            env=ENVIRONMENT)
 
 
 def report(out):
@@ -63,7 +65,7 @@ def processes(out):
 
 
 def runtime_of(pid):
-    return list(pathlib.Path("/tmp").glob(f"suede-lab-{pid}-*"))
+    return list(BASE.glob(f"run-{pid}"))
 
 
 def wait_for(condition, seconds, what):

@@ -40,7 +40,10 @@ def test_the_programs_check_loads(tmp_path):
     text = lab.LEAST.replace("{iterations: 3}", "{iterations: 3, workload: incast, target: 7}")
     assert "FILE:5:39: load[0].target: --target: the number of a rank, from 0" in refused(tmp_path, text)
     text = lab.LEAST.replace("{iterations: 3}", "{iterations: 3, workload: trace, trace: none.csv}")
-    assert "none.csv cannot be read" in refused(tmp_path, text)
+    assert "FILE:5:38: load[0].trace: --trace: " in refused(tmp_path, text)
+    assert "none.csv: cannot be read; name another" in refused(tmp_path, text)
+    (tmp_path / "wrong.goal").write_text("num_ranks 2\nrank 0 {\nsend 5 to 1\n}\n")
+    assert "wrong.goal:3: size \"5\": give 0b to 1099511627776b" in refused(tmp_path, text.replace("none.csv", "wrong.goal"))
 
 
 def test_each_error_is_said_once(tmp_path):

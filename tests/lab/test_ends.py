@@ -84,7 +84,7 @@ def test_a_signal_whose_exception_python_loses(tmp_path):
     out = tmp_path / "out"
     argv = lab.argv("--backend", "local", "--out", out, lab.write(tmp_path, lab.LEAST), sets=LONG)[1:]
     done = subprocess.run([sys.executable, "-c", LOST, *argv], capture_output=True, text=True, timeout=90, check=False,
-                          env={**os.environ, "SUEDE_BUILD": str(lab.BUILD), "PYTHONPATH": str(lab.ROOT / "tools")})
+                          env={**lab.ENVIRONMENT, "PYTHONPATH": str(lab.ROOT / "tools")})
     assert "Exception ignored in" in done.stderr
     assert done.returncode == 1 and "problem: interrupted by SIGTERM" in done.stdout, done.stdout
     assert lab.processes(out) == {}

@@ -111,6 +111,6 @@ def test_the_clock_of_faults():
     last = faults.Fault(at_s=2, for_s=None, every_s=None, times=1, text="g", begin=["x"], end=["y"])
     clock = faults.Clock([fault, last])
     assert clock.next_s() == 1
-    assert [(f.text, begins) for f, begins, _ in clock.due(2)] == [("f", True), ("f", False), ("g", True)]
-    assert [(f.text, begins) for f, begins, _ in clock.due(9)] == [("f", True), ("f", False)]
+    assert [(f.text, begins) for _, f, begins, _ in clock.due(2)] == [("f", True), ("f", False), ("g", True)]
+    assert [(f.text, begins) for _, f, begins, _ in clock.due(9)] == [("f", True), ("f", False)]
     assert clock.next_s() is None

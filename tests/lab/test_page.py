@@ -10,7 +10,7 @@ import subprocess
 
 import PIL.Image
 import pytest
-from labkit import fabric_picture, report_html
+from labkit import charts, fabric_picture, figures, report_html, report_text
 
 SECONDS = 120
 
@@ -50,8 +50,12 @@ def made(xpus=4, planes=2, switches=2, points=30, flows=6):
                                         "fairness": 0.98}}, "results": []}
     return {"schema_version": 1, "tool": "lab", "version": "0.1.0", "git": "abc", "start": "2026-01-01T00:00:00Z",
             "end": "2026-01-01T00:00:03Z", "argv": [], "host": {"cpu": "CPU", "kernel": "6", "cpus": 2}, "backend": "local",
-            "scenario": {"name": "made", "description": "by a test", "sample_ms": 100, "encapsulation": "afh2"}, "seed": 7,
+            "scenario": {"name": "made", "description": "by a test", "sample_ms": 100, "encapsulation": "afh2", "topology": {"xpus": xpus}}, "seed": 7,
             "topology": {"nodes": nodes, "links": links}, "series": lines, "events": events,
+            "stalls": [{"load": "load0", "source": 0, "destination": 1, "vc": 2, "t": 0.5, "end": 1.75, "plane": "0,1",
+                        "waited_for": "receive credit of XPU 1", "evidence": "tx_waits_credit_total grew", "faults": ["plane 1 is down"]},
+                       {"load": "load0", "source": 3, "destination": 1, "vc": 0, "t": 2.5, "end": None, "plane": None,
+                        "waited_for": "a plane to XPU 1", "evidence": "plane 0 down", "faults": []}],
             "load": [{"name": "load0.d0", "role": "workload", "exit": 0, "result": result, "log": ""}],
             "final": {"sw0": {"counters": {"class_drop_tail_total": 12, "rx_frames_total": 0}, "ports": {}, "buffer": None, "events": []}},
             "problems": [], "verdict": {"pass": False, "checks": checks}, "digest": None}
@@ -109,20 +113,89 @@ def test_everything_is_in_the_page():
     assert all(chart["t"] == data["charts"][0]["t"] for chart in data["charts"])
 
 
+def test_the_headline_is_goodput():
+    """Six flows of 1 to 6 MB/s, which grow by 29 B/s, over 29 intervals and a first one."""
+    found = figures.headline(made())
+    assert found["bytes"] == pytest.approx(21e6 * 2.9, rel=0.001) and found["seconds"] == pytest.approx(2.9)
+    assert found["goodput"] == pytest.approx(21e6, rel=0.001) and found["peak"] == pytest.approx(21e6, rel=0.001)
+    text = " ".join(" ".join(Reader(report_html.make(made())).text).split())
+    assert text.index("168.0 Mbit/s goodput (21.00 MB/s), peak 168.0 Mbit/s; 60.90 MB of data in 2.900 s of load") < text.index(
+        "Expectations")
+    assert report_text.make(made()).splitlines()[1].startswith("  goodput 168.0 Mbit/s (21.00 MB/s), peak 168.0 Mbit/s;")
+    assert figures.headline({**made(), "series": []}) is None
+
+
+def test_time_between_loads_is_no_time_of_load():
+    report = made()
+    report["series"] = [{"name": "goodput", "unit": "bytes/s", "labels": {}, "t": [1.0, 1.1, 1.2, 9.0, 9.1], "v": [100.0] * 5}]
+    found = figures.headline(report)
+    assert found["seconds"] == pytest.approx(0.5) and found["goodput"] == pytest.approx(100) and found["bytes"] == pytest.approx(50)
+
+
+def test_each_stall_has_its_reason():
+    text = " ".join(" ".join(Reader(report_html.make(made())).text).split())
+    assert "0.50 1.25 load0 0 → 1 0,1 2 receive credit of XPU 1 tx_waits_credit_total grew plane 1 is down" in text
+    assert "2.50 to the end load0 3 → 1 – 0 a plane to XPU 1 plane 0 down" in text
+    lines = [" ".join(line.split()) for line in report_text.make(made(), wide=True).splitlines()]
+    assert "0.50 1.25 0 → 1 0,1 2 receive credit of XPU 1 (tx_waits_credit_total grew)" in lines
+
+
+def test_every_column_of_figures_has_its_unit():
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", report_html.make(made()))
+    figures_ = [head for head in heads if head.split(" [")[0] in (
+        "Received", "Lost", "Samples", "Least", "Mean", "p50", "p90", "p99", "Longest", "Begin", "For", "Time", "End", "Flows")]
+    assert len(figures_) == 14 and all("[" in head for head in figures_), figures_
+    assert "Unit" in heads
+
+
+def test_the_page_of_a_lab_that_is_up_is_read_again():
+    page = report_html.make({**made(), "refresh_s": 7})
+    Reader(page)
+    assert data_of(page)["refresh_s"] == 7 and '<noscript><meta http-equiv="refresh" content="7"></noscript>' in page
+    assert ">running</span>" in page and ">failed</span>" not in page
+    page = report_html.make(made())
+    assert data_of(page)["refresh_s"] is None and "http-equiv" not in page
+
+
+def test_a_node_that_gives_no_answer_adds_nothing():
+    lines = [[5.0, None, 5.0, None, 5.0] + [None] * 20 + [5.0], [1.0] * 26]
+    sums = charts.total(lines)
+    assert sums[1] == 6 and sums[9] == 6 and sums[12:25] == [1] * 13 and sums[25] == 6
+
+
+def test_two_runs_are_drawn_over_each_other(tmp_path):
+    a, b = made(), made(points=50)
+    b["series"] = [each for each in b["series"] if each["name"] != "drops"]
+    page = tmp_path / "compare.html"
+    report_html.write_comparison(a, b, "B is no worse", page)
+    data = data_of(page.read_text(encoding="utf-8"))
+    by_title = {chart["title"]: chart for chart in data["charts"]}
+    both = by_title["Goodput, all flows"]
+    assert [(line["label"], line["dashed"], line["colour"]) for line in both["lines"]] == [("A: sum", False, 0), ("B: sum", True, 0)]
+    assert len(both["t"]) == 50 and both["lines"][0]["v"][29] is not None and both["lines"][0]["v"][30] is None
+    assert both["lines"][1]["v"][40] == pytest.approx(21e6 + 240, rel=1e-5)
+    assert [line["label"] for line in by_title["Drops by reason"]["lines"]] == ["A: sw0 tail"]
+    assert "of one run alone" in by_title["Drops by reason"]["note"]
+    text = " ".join(Reader(page.read_text(encoding="utf-8")).text)
+    assert "168.0" in text and "B is no worse" in text
+    drawn = re.search(r'<body[^>]*data-charts="(\d+)"', browse(tmp_path, page, "--dump-dom"))
+    assert drawn and int(drawn[1]) == len(data["charts"]) > 5
+
+
 def test_series_are_on_one_axis_and_sums_are_right():
     report = made()
-    charts = {chart["title"]: chart for chart in report_html.charts_of(report)}
-    flows = charts["Goodput by flow"]
+    by_title = {chart["title"]: chart for chart in report_html.charts_of(report)}
+    flows = by_title["Goodput by flow"]
     assert len(flows["lines"]) == 6 and flows["t"][10] == 1.0
     assert flows["lines"][2]["label"] == "2 → 3 (VC 0)" and flows["lines"][2]["v"][10] == 3e6 + 10
-    assert charts["Goodput, all flows"]["lines"][0]["v"][10] == pytest.approx(21e6 + 60, rel=1e-5)
-    planes = charts["Throughput by plane"]["lines"]
+    assert by_title["Goodput, all flows"]["lines"][0]["v"][10] == pytest.approx(21e6 + 60, rel=1e-5)
+    planes = by_title["Throughput by plane"]["lines"]
     assert [(line["label"], line["v"][10]) for line in planes] == [("plane 0", 20), ("plane 1", 20)]
 
 
 def test_of_many_series_their_distribution_is_shown():
-    charts = {chart["title"]: chart for chart in report_html.charts_of(made(flows=100))}
-    lines = charts["Goodput by flow"]["lines"]
+    by_title = {chart["title"]: chart for chart in report_html.charts_of(made(flows=100))}
+    lines = by_title["Goodput by flow"]["lines"]
     assert [line["label"] for line in lines] == ["largest", "90th percentile", "median", "10th percentile", "smallest"]
     assert [line["v"][0] for line in lines] == [100e6, 90e6, 50e6, 10e6, 1e6]
 
@@ -133,9 +206,9 @@ def test_an_axis_has_a_bounded_number_of_points():
     queue = next(each for each in report["series"] if each["name"] == "queue_depth")
     queue["v"] = [0.0] * 20_000
     queue["v"][777] = 5.0
-    charts = {chart["title"]: chart for chart in report_html.charts_of(report)}
-    assert len(charts["Queue depth"]["t"]) <= 1001
-    assert max(charts["Queue depth"]["lines"][0]["v"]) == 5  # a short peak is no mean
+    by_title = {chart["title"]: chart for chart in report_html.charts_of(report)}
+    assert len(by_title["Queue depth"]["t"]) <= 1001
+    assert max(by_title["Queue depth"]["lines"][0]["v"]) == 5  # a short peak is no mean
 
 
 def test_a_hostile_report_stays_text():
@@ -215,12 +288,12 @@ def test_a_browser_draws_it(tmp_path, dark):
     report = made(xpus=17, planes=1, switches=1)
     page = tmp_path / "report.html"
     report_html.write(report, page)
-    charts = report_html.charts_of(report)
+    drawn_charts = report_html.charts_of(report)
     dom = browse(tmp_path, page, "--dump-dom")
     drawn = re.search(r'<body[^>]*data-charts="(\d+)" data-points="(\d+)"', dom)
     assert drawn, "the script did not come to its end"
-    assert int(drawn[1]) == len(charts) + 1  # and the events
-    assert int(drawn[2]) == sum(len(chart["t"]) * len(chart["lines"]) for chart in charts)
+    assert int(drawn[1]) == len(drawn_charts) + 1  # and the events
+    assert int(drawn[2]) == sum(len(chart["t"]) * len(chart["lines"]) for chart in drawn_charts)
     picture = tmp_path / "page.png"
     browse(tmp_path, page, f"--screenshot={picture}", *(["--blink-settings=preferredColorScheme=0"] if dark else []))
     with PIL.Image.open(picture) as image:

@@ -30,6 +30,7 @@ SMALL = {
     "sessions": ["load[0].duration_s=3", "faults[0].at_s=1"],
     "slow-receiver": ["load[0].duration_s=1", "load[1].duration_s=1", "expect.received=[{load: fast, min: 5000}]"],
     "system-36": ["load[0].iterations=1"],
+    "traces": [f"load[{number}].iterations=10" for number in range(3)],
     "xpus-512": ["topology.xpus=128", "topology.lcores=1", "topology.xpus_per_port=4", "load[0].iterations=2"],
     "xpus-64": ["load[0].iterations=1"],
 }

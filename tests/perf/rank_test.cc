@@ -193,6 +193,23 @@ TEST_F(RankTest, ATraceIsReplayedAtItsTimes) {
   EXPECT_EQ(results_[0].all.flows, 2u);
 }
 
+TEST_F(RankTest, StepsOfATraceWaitForTransfersAndCalculations) {
+  plan_.traffic.pattern = Pattern::kTrace;
+  plan_.iterations = 2;
+  trace_ = {
+      {.source = 0, .destination = 1, .bytes = 5'000},
+      {.at = milliseconds(20), .source = 1, .destination = 1},
+      {.source = 1, .destination = 0, .bytes = 700, .step = 1, .taken = 2},
+      {.at = milliseconds(1), .source = 0, .destination = 2, .bytes = 9, .step = 2, .taken = 2}};
+  RunAll(3);
+  ExpectClean();
+  EXPECT_EQ(results_[0].sent_bytes, 2 * 5'009u);
+  ASSERT_EQ(results_[1].steps.size(), 3u);
+  EXPECT_GE(results_[1].steps[0].max, milliseconds(20));
+  EXPECT_LT(results_[0].steps[1].max, milliseconds(20));  // what it waits for is in step 2
+  EXPECT_GE(results_[0].steps[2].max, milliseconds(20));
+}
+
 TEST_F(RankTest, FairnessIsJains) {
   plan_.traffic.pattern = Pattern::kIncast;
   RunAll(5);

@@ -6,8 +6,12 @@ A back end is opened by `with`, and its `stop` runs whatever happens. `make` fin
 
 import importlib
 import importlib.util
+import pathlib
 import signal
+import sys
 
+# The name by which this program was called, for messages.
+PROGRAM = "suede-lab" if pathlib.Path(sys.argv[0]).name == "suede-lab" else "tools/lab"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -61,12 +65,15 @@ class Backend:
     # A batch does it all by itself in `run_batch`, and no other method but open and stop is called.
     is_batch = False
 
-    def __init__(self, plan, out, build=None, inventory=None, keep=False):
+    lab = None  # labkit.state.Directory, while the back end is open and has one
+
+    def __init__(self, plan, out, build=None, inventory=None, keep=False, lab_name=None):
         self.plan = plan
         self.out = out
         self.build = build          # directory of the programs, None: the installed ones
         self.inventory = inventory  # of servers
         self.keep = keep
+        self.lab_name = lab_name    # of the directory; None: a run's
 
     def __enter__(self):
         try:

@@ -13,7 +13,7 @@ import tempfile
 import yaml
 
 from labkit import backend as backends
-from labkit import local, schema
+from labkit import local, schema, state
 from labkit.scenario import MADE, ScenarioError, nearest
 
 CHECK_S = 60
@@ -70,7 +70,7 @@ class Checker:
     # ---- Configurations.
 
     def _configurations(self):
-        with tempfile.TemporaryDirectory(prefix=f"{local.PREFIX}{os.getpid()}-check-", dir="/tmp") as directory, \
+        with tempfile.TemporaryDirectory(prefix=f"{state.TEMPORARY}{os.getpid()}-check-", dir="/tmp") as directory, \
                 concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             list(pool.map(lambda node: self._configuration(node, pathlib.Path(directory)), self.plan.nodes))
 
@@ -112,9 +112,6 @@ class Checker:
                 done = self._call(self._program("perf"), *process.argv(), "--check_flags")
                 if done.returncode:
                     self._of_load(number, done.stderr)
-        for number, spec in enumerate(self.scenario["load"]):
-            if spec["trace"] and not os.access(spec["trace"], os.R_OK):
-                self._say(self.errors, f"load[{number}].trace", f"{spec['trace']} cannot be read")
 
     def _of_load(self, number, said):
         """An error of suede-perf names a flag, which a key of the load has become."""
@@ -127,7 +124,7 @@ class Checker:
     # ---- The simulator.
 
     def _plan(self):
-        with tempfile.TemporaryDirectory(prefix=f"{local.PREFIX}{os.getpid()}-check-", dir="/tmp") as directory:
+        with tempfile.TemporaryDirectory(prefix=f"{state.TEMPORARY}{os.getpid()}-check-", dir="/tmp") as directory:
             path = pathlib.Path(directory) / "plan.json"
             path.write_text(self.plan.to_json(), encoding="utf-8")
             self.backend.check_program()

@@ -4,6 +4,8 @@
 import json
 import pathlib
 
+from labkit import units
+
 HIGHER, LOWER, NEITHER = 1, -1, 0  # which value is better
 COLUMNS = 100
 MOST_COUNTERS = 40
@@ -102,13 +104,13 @@ def _differences(a, b, path=""):
 
 
 def _row(name, unit, values, note=""):
-    return f"  {name:<38} {unit:<7} {_number(values[0]):>11} {_number(values[1]):>11} {_change(*values):>10}  {note}"
+    return f"  {name:<36} {unit:<9} {_number(values[0]):>11} {_number(values[1]):>11} {_change(*values):>10}  {note}"
 
 
 def _number(value):
     if value is None:
         return "-"
-    return str(value) if isinstance(value, int) else f"{value:.0f}" if abs(value) >= 1e5 else f"{value:.4g}"
+    return str(value) if isinstance(value, int) else units.short(value)
 
 
 def _change(a, b):
@@ -118,7 +120,7 @@ def _change(a, b):
 
 
 def _head(name):
-    return f"{name:<40} {'Unit':<7} {'A':>11} {'B':>11} {'Change':>10}"
+    return f"{name:<38} {'Unit':<9} {'A':>11} {'B':>11} {'Change':>10}"
 
 
 def _checks(a, b, bad):
@@ -130,7 +132,7 @@ def _checks(a, b, bad):
         if states[0] == "ok" and states[1] == "FAIL":
             bad.append(name)
         values = [check["value"] if check else None for check in (one, two)]
-        lines.append(_row(name, "", values, states[0] if states[0] == states[1] else f"{states[0]}, then {states[1]}"))
+        lines.append(_row(name, (one or two).get("unit", ""), values, states[0] if states[0] == states[1] else f"{states[0]}, then {states[1]}"))
     for name, report in (("A", a), ("B", b)):
         lines += [f"  problem of {name}: {problem.splitlines()[0]}" for problem in report["problems"]]
     if b["problems"] and not a["problems"]:
@@ -158,7 +160,7 @@ def _counters(a, b, wide):
     rows = sorted((row for row in rows if row[1] != row[2]), key=lambda row: -abs(row[1] - row[2]) / max(row[1], row[2]))
     shown = rows if wide else rows[:MOST_COUNTERS]
     lines = [_head("Counters that differ")]
-    lines += [_row(f"{kind}: {name}", "", (x, y)) for (kind, name), x, y in shown]
+    lines += [_row(f"{kind}: {name}", units.of_counter(name), (x, y)) for (kind, name), x, y in shown]
     if len(rows) > len(shown):
         lines.append(f"  and {len(rows) - len(shown)} more; --wide shows all")
     return lines

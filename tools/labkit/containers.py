@@ -126,7 +126,7 @@ class Containers(local.Local):
         runtime.mkdir(exist_ok=True)
         argv = [*self._run_words(node.name, {"RUNTIME_DIRECTORY": runtime}), self.program(node.kind), "--config", path]
         child = ContainerProcess(self, self._container(node.name), argv, self.logs / f"{node.name}.log")
-        self.children.append(child)
+        self.adopt(child)
         self.nodes[node.name] = child
         self.killed.discard(node.name)
 
@@ -138,7 +138,7 @@ class Containers(local.Local):
                 *process.argv(), "--json", result, "--interval_json", intervals, "--interval",
                 max(0.02, self.plan.sample_ms / 1000), "--quiet"]
         child = ContainerProcess(self, self._container(process.name), argv, self.out / "load" / f"{process.name}.log")
-        self.children.append(child)
+        self.adopt(child)
         return local.PerfHandle(process, child, result, intervals)
 
     # ---- Manifests.

@@ -3,6 +3,9 @@
 
 import re
 
+from labkit import schema, units
+
+UNITS = {key.name: key.unit for key in schema.EXPECT}
 # Counters of switches that are summed for a key of `expect`.
 SUMS = {
     "trims": ("class_trimmed_total",),
@@ -16,11 +19,11 @@ WRONGS = ("lost", "wrong", "duplicated", "misordered", "served_lost", "served_wr
           "served_misordered")
 
 
-def check(name, value, bound):
+def check(name, value, bound, unit=""):
     """Within {min, max}. A value of None fails: it is not known."""
     low, high = bound.get("min"), bound.get("max")
     good = value is not None and (low is None or value >= low) and (high is None or value <= high)
-    return {"name": name, "value": value, "limit": bound, "pass": good}
+    return {"name": name, "value": value, "unit": unit, "limit": bound, "pass": good}
 
 
 def run(plan, collected):
@@ -35,27 +38,35 @@ def run(plan, collected):
     endpoints = [collected["final"].get(node.name) for node in plan.of_kind("endpoint")]
     for key, names in SUMS.items():
         if expect[key]:
-            checks.append(check(key, _sum(switches, names), expect[key]))
+            checks.append(check(key, _sum(switches, names), expect[key], UNITS[key]))
     if expect["switch_drops"]:
-        checks.append(check("switch_drops", _drops(plan, collected), expect["switch_drops"]))
+        checks.append(check("switch_drops", _drops(plan, collected), expect["switch_drops"], UNITS["switch_drops"]))
     if expect["retransmissions"]:
-        checks.append(check("retransmissions", _sum(endpoints, ("tx_retransmissions_total",)), expect["retransmissions"]))
+        checks.append(check("retransmissions", _sum(endpoints, ("tx_retransmissions_total",)), expect["retransmissions"],
+                            UNITS["retransmissions"]))
     for key, member in (("buffer_high_water_bytes", "most_used_bytes"),
                         ("headroom_high_water_bytes", "most_headroom_used_bytes")):
         if expect[key]:
             values = [final["buffer"][member] for final in switches if final and final.get("buffer")]
-            checks.append(check(key, max(values, default=None), expect[key]))
+            checks.append(check(key, max(values, default=None), expect[key], UNITS[key]))
     checks += _of_workloads(expect, collected)
     for entry in expect["counters"]:
         checks.append(_counter(plan, collected, entry))
     for entry in expect["received"]:
-        checks.append(check(f"received of {entry['load']}", _received(entry["load"], collected), _bound(entry)))
+        checks.append(check(f"received of {entry['load']}", _received(entry["load"], collected), _bound(entry),
+                            "commands"))
     for entry in expect["events"]:
         names = [node.name for node in plan.named(entry["nodes"])]
         count = sum(1 for name in names for event in collected["final"].get(name, {}).get("events", ())
                     if event["kind"] == entry["kind"])
-        checks.append(check(f"events {entry['kind']} of {entry['nodes']}", count, _bound(entry)))
+        checks.append(check(f"events {entry['kind']} of {entry['nodes']}", count, _bound(entry), "events"))
     return checks
+
+
+def of_loads_alone(expect):
+    """The expectations of a lab that stays: the others are of its run."""
+    kept = ("oracle", "completed")
+    return {key: value if key in kept else [] if isinstance(value, list) else None for key, value in expect.items()}
 
 
 def _bound(entry):
@@ -98,7 +109,7 @@ def _counter(plan, collected, entry):
     else:
         known = [final["counters"][entry["name"]] for final in finals if entry["name"] in final["counters"]]
         value = sum(known) if known else None
-    return check(f"{entry['name']} of {where}", value, _bound(entry))
+    return check(f"{entry['name']} of {where}", value, _bound(entry), units.of_counter(entry["name"]))
 
 
 def _completed(plan, collected):
@@ -108,7 +119,7 @@ def _completed(plan, collected):
         wanted = [p.name for p in load.processes]
         ended = [each for each in collected["load"] if each["name"] in wanted and each.get("exit") in (0, 3)
                  and each["result"] is not None]
-        checks.append(check(f"{load.name} completed", len(ended), {"min": len(wanted)}))
+        checks.append(check(f"{load.name} completed", len(ended), {"min": len(wanted)}, "processes"))
     return checks
 
 
@@ -117,6 +128,10 @@ def _oracle(plan, collected):
     for load in plan.load:
         names = {p.name for p in load.processes}
         results = [each["result"] for each in collected["load"] if each["name"] in names and each["result"]]
+        if load.spec["mode"] == "command":
+            missed = sum(not each["pass"] for result in results for each in result["verdict"]["checks"])
+            checks.append(check(f"{load.name} limits missed", missed if results else None, {"max": 0}, "limits"))
+            continue
         sums = {}
         for result in results:
             for each in result["verdict"]["checks"]:
@@ -126,7 +141,7 @@ def _oracle(plan, collected):
                     sums[key] = None if each["value"] is None or old is None else old + each["value"]
         for key in ("lost", "wrong", "duplicated", "misordered"):
             if key != "misordered" or key in sums:
-                checks.append(check(f"{load.name} {key}", sums.get(key), {"max": 0}))
+                checks.append(check(f"{load.name} {key}", sums.get(key), {"max": 0}, "commands"))
     return checks
 
 
@@ -153,5 +168,5 @@ def _of_workloads(expect, collected):
         checks.append(check("fairness", min((v for v in values if v is not None), default=None), expect["fairness"]))
     if expect["iteration_p99_ms"]:
         values = [w["iteration"]["p99_seconds"] * 1000 for w in workloads if w["iteration"] and w["iteration"]["samples"]]
-        checks.append(check("iteration_p99_ms", max(values, default=None), expect["iteration_p99_ms"]))
+        checks.append(check("iteration_p99_ms", max(values, default=None), expect["iteration_p99_ms"], "ms"))
     return checks

@@ -35,18 +35,18 @@ class Fault:
 
 
 def make(scenario, topology, plan):
-    return [_make(scenario, topology, plan, spec, f"faults[{number}]")
+    return [make_one(scenario, topology, plan, spec, f"faults[{number}].")
             for number, spec in enumerate(scenario["faults"])]
 
 
-def _make(scenario, topology, plan, spec, path):
+def make_one(scenario, topology, plan, spec, path):
     if spec["process"]:
         begin, end, where = _of_process(scenario, topology, plan, spec, path)
         what = {"stop": "is stopped", "kill": "is killed"}[spec["process"]]
     elif spec["pfc_storm"]:
         link = _links(scenario, topology, spec, path)[0]
         if link.port is None:
-            raise scenario.error(f"{path}.link", f"{spec['link']} joins two switches, and an XPU sends PFC frames; name its port")
+            raise scenario.error(f"{path}link", f"{spec['link']} joins two switches, and an XPU sends PFC frames; name its port")
         storm = {"link": link.number, **spec["pfc_storm"]}
         begin, end = [{"kind": "pfc_storm", **storm}], [{"kind": "pfc_calm", **storm}]
         where = spec["link"]
@@ -73,7 +73,7 @@ def _of_process(scenario, topology, plan, spec, path):
     if name:
         if name not in topology.daemons and name not in topology.switches:
             key = "switch" if spec["switch"] else "daemon"
-            raise scenario.error(f"{path}.{key}", f"there is no {name}; there are "
+            raise scenario.error(f"{path}{key}", f"there is no {name}; there are "
                                  + ", ".join([*topology.daemons, *topology.switches]))
         targets = [{"node": name}]
     else:
@@ -94,7 +94,7 @@ def _links(scenario, topology, spec, path):
     elif spec["link"]:
         link = topology.link_of(spec["link"])
         if link is None:
-            raise scenario.error(f"{path}.link", f"there is no {spec['link']}; write the port of an XPU, xpu0.p0, two switches "
+            raise scenario.error(f"{path}link", f"there is no {spec['link']}; write the port of an XPU, xpu0.p0, two switches "
                                  "that are joined, sw0-sw1, or all")
         links = [link]
     elif spec["switch"]:
@@ -103,10 +103,10 @@ def _links(scenario, topology, spec, path):
         links = [link for link in topology.links if link.plane == spec["plane"] and link.switch]
     key = next(k for k in ("link", "switch", "plane") if spec[k] is not None)
     if not links:
-        raise scenario.error(f"{path}.{key}", f"{spec[key]} has no link; there are the switches "
+        raise scenario.error(f"{path}{key}", f"{spec[key]} has no link; there are the switches "
                              + (", ".join(topology.switches) or "none"))
     if any(link.switch is None for link in links):
-        raise scenario.error(f"{path}.{key}", f"{spec[key]} is a direct link, and links are impaired by switches; give it "
+        raise scenario.error(f"{path}{key}", f"{spec[key]} is a direct link, and links are impaired by switches; give it "
                              "a switch, or stop a process")
     return links
 
@@ -146,22 +146,41 @@ def _holes(scenario, topology, link, xpus):
 
 
 class Clock:
-    """The actions of a plan in the order of their times."""
+    """The begins and ends of faults in the order of their times."""
 
-    def __init__(self, faults):
+    def __init__(self, faults=()):
         self.heap = []
-        for number, fault in enumerate(faults):
-            for begin, end in fault.occasions():
-                heapq.heappush(self.heap, (begin, number, 1, fault, fault.begin))
-                if end is not None:
-                    heapq.heappush(self.heap, (end, number, 0, fault, fault.end))
+        self.count = 0
+        for fault in faults:
+            self.add(fault)
+
+    def add(self, fault, base_s=0.0):
+        """Adds a fault whose times count from base_s. Returns its number, from 1."""
+        self.count += 1
+        for begin, end in fault.occasions():
+            heapq.heappush(self.heap, (base_s + begin, self.count, 1, fault, fault.begin))
+            if end is not None:
+                heapq.heappush(self.heap, (base_s + end, self.count, 0, fault, fault.end))
+        return self.count
+
+    def drop(self, number):
+        """Forgets the coming begins and ends of a fault."""
+        self.heap = [each for each in self.heap if each[1] != number]
+        heapq.heapify(self.heap)
+
+    def waiting(self):
+        """{number: (time, fault)} of the faults that are to begin or end: the next time of each."""
+        result = {}
+        for at, number, _, fault, _ in sorted(self.heap, key=lambda each: each[:3]):
+            result.setdefault(number, (at, fault))
+        return result
 
     def next_s(self):
         """Returns the time of the next fault's begin or end, or None."""
         return self.heap[0][0] if self.heap else None
 
     def due(self, now_s):
-        """Yields (fault, begins, actions) for each begin or end whose time has come."""
+        """Yields (number, fault, begins, actions) for each begin or end whose time has come."""
         while self.heap and self.heap[0][0] <= now_s:
-            _, _, begins, fault, actions = heapq.heappop(self.heap)
-            yield fault, bool(begins), actions
+            _, number, begins, fault, actions = heapq.heappop(self.heap)
+            yield number, fault, bool(begins), actions

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Back ends on this machine: processes joined by memif, or by veth between network namespaces.
 
-All sockets and EAL's files are in one directory under /tmp, and namespaces have no names: they end with the
-processes in them. Each process ends when tools/lab does, however that ends.
+All sockets and EAL's files are in the lab's directory (labkit.state), and namespaces have no names: they end with the
+processes in them. Each process ends when the one that keeps the lab does, however that ends.
 """
 
 import copy
@@ -15,7 +15,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.request
@@ -23,9 +22,8 @@ import urllib.request
 import yaml
 
 from labkit import backend as backends
-from labkit import rpc
+from labkit import rpc, state
 
-PREFIX = "suede-lab-"
 SECRETS = "secrets"  # file of sealing in the directory of sockets
 PR_SET_PDEATHSIG = 1
 PROGRAMS = {"endpoint": ("app/suede/suede", "suede"), "switch": ("app/suede-switch/suede-switch", "suede-switch"),
@@ -41,14 +39,6 @@ def die_with_parent():
 
 def tail(text, lines=12):
     return "\n".join("    " + line for line in text.splitlines()[-lines:]) or "    (nothing)"
-
-
-def remove_leftovers():
-    """Directories of runs whose tools/lab is dead."""
-    for path in pathlib.Path("/tmp").glob(PREFIX + "*"):
-        pid = path.name[len(PREFIX):].split("-")[0]
-        if pid.isdigit() and not pathlib.Path(f"/proc/{pid}").exists():
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _needs_secrets(config):
@@ -143,7 +133,6 @@ class Local(backends.Backend):
         super().__init__(*args, **kwargs)
         self.directory = self.out  # of sockets
         self.tag = self.plan.name   # in names of nodes
-        self.opened = False
         self.nodes = {}  # name -> Process
         self.children = []
         self.killed = set()  # nodes that are dead on purpose
@@ -153,7 +142,7 @@ class Local(backends.Backend):
     # ---- Begin and end.
 
     def open(self):
-        remove_leftovers()
+        state.remove_leftovers()
         self._check_programs()
         for link in self.plan.links:
             direct = all(self.plan.node(end["node"]).kind == "endpoint" for end in (link["a"], link["b"]))
@@ -165,8 +154,12 @@ class Local(backends.Backend):
         for path in [*self.logs.iterdir(), *(self.out / "load").iterdir()]:
             path.unlink()
         self.tag = str(os.getpid())
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir="/tmp"))
-        self.opened = True
+        self.lab = state.claim(self.lab_name or f"run-{os.getpid()}")
+        self.directory = self.lab.path
+        # EAL's files of hugepages, should the scenario take any.
+        self.lab.data.update(backend=self.name, out=str(self.out), build=str(self.build) if self.build else None,
+                             prefixes=[f"suede_lab-{self.tag}-"])
+        self.lab.save()
         self.make_secrets()
 
     def stop(self):
@@ -177,9 +170,34 @@ class Local(backends.Backend):
             child.popen.wait()
         self.children.clear()
         self.nodes.clear()
-        if self.opened:
-            shutil.rmtree(self.directory, ignore_errors=True)
-            self.opened = False
+        if self.lab:
+            self.lab.remove()
+            self.lab = None
+
+    def publish(self):
+        """Writes nodes and links into the lab's state, for programs that come to it."""
+        if not self.lab:
+            return
+        self.lab.data["nodes"] = [self._published(node) for node in self.plan.nodes]
+        self.lab.data["links"] = [{key: link[key] for key in ("a", "b", "plane", "xpus")} for link in self.plan.links]
+        self.lab.save()
+
+    def _published(self, node):
+        child = self.nodes.get(node.name)
+        return {"name": node.name, "kind": node.kind, "xpus": node.xpus, "pid": child.pid if child else None,
+                "control": str(self.socket(node)),
+                "clients": str(self.directory / f"{node.name}.xpu") if node.kind == "endpoint" else None,
+                "namespace": self.namespace(node)}
+
+    def namespace(self, _node):
+        """{"pid", "start"} of the process whose namespaces the node has, or None."""
+        return None
+
+    def adopt(self, child):
+        """Notes a process that `stop` has to end, and that is a leftover if this process is killed."""
+        self.children = [each for each in self.children if each.poll() is None] + [child]
+        if self.lab:
+            self.lab.add_process(child.pid, child.log_path.stem)
 
     def _check_programs(self):
         for kind in PROGRAMS:
@@ -267,9 +285,10 @@ class Local(backends.Backend):
         runtime.mkdir(exist_ok=True)
         child = Process([*self.prefix(node), self.program(node.kind), "--config", path],
                         self.logs / f"{node.name}.log", {"RUNTIME_DIRECTORY": str(runtime)})
-        self.children.append(child)
+        self.adopt(child)
         self.nodes[node.name] = child
         self.killed.discard(node.name)
+        self.publish()
 
     def wait_ready(self, node, seconds):
         deadline = time.monotonic() + seconds
@@ -343,7 +362,7 @@ class Local(backends.Backend):
         argv = [self.program("perf"), "--endpoint", self.directory / f"{node.name}.xpu", *process.argv(), "--json", result,
                 "--interval_json", intervals, "--interval", max(0.02, self.plan.sample_ms / 1000), "--quiet"]
         child = Process([*self.prefix(node), *argv], self.out / "load" / f"{process.name}.log")
-        self.children.append(child)
+        self.adopt(child)
         return PerfHandle(process, child, result, intervals)
 
 
@@ -366,7 +385,7 @@ class Veth(Local):
         super().open()
         for node in self.plan.nodes:
             holder = Process(["unshare", "--net", "--mount", "sh", "-c", HOLD], self.logs / f"{node.name}.namespace.log")
-            self.children.append(holder)
+            self.adopt(holder)
             self.holders[node.name] = holder
         for node in self.plan.nodes:
             self._wait_for_namespace(self.holders[node.name])
@@ -406,6 +425,10 @@ class Veth(Local):
     def prefix(self, node):
         return self._enter(node.name)
 
+    def namespace(self, node):
+        pid = self.holders[node.name].pid
+        return {"pid": pid, "start": state.start_of(pid)}
+
     def device(self, _node, port, number, _config):
         frame = 1 << (self.frame_bytes() + 128 - 1).bit_length()
         return f"net_af_packet{number},iface={port['name']},framesz={frame},blocksz={max(65536, frame)},framecnt=512"
@@ -429,5 +452,5 @@ class Veth(Local):
         program = pathlib.Path(__file__).with_name("pfc_storm.py")
         child = Process([*self._enter(end["node"]), sys.executable, program, end["port"], ",".join(map(str, classes)),
                          quanta, interval_us], self.logs / f"{end['port']}.pfc_storm.log")
-        self.children.append(child)
+        self.adopt(child)
         return child.kill

@@ -55,12 +55,25 @@ class Process:
 
 
 @dataclasses.dataclass
+class Command(Process):
+    """A process of suede-perf whose words a user gives."""
+    words: list
+
+    def argv(self):
+        return list(self.words)
+
+
+@dataclasses.dataclass
 class Load:
     """`spec` is the scenario's entry, with all keys. Servers end when the others have ended."""
     name: str
     start_s: float
     processes: list
     spec: dict
+
+    def receivers(self):
+        """The {(XPU, VC)} that its processes take."""
+        return {(xpu, vc) for process in self.processes for xpu in process.xpus for vc in self.spec["vcs"]}
 
 
 @dataclasses.dataclass
@@ -109,7 +122,11 @@ class Plan:
 
 def make(scenario):
     """The plan of a scenario. Raises ScenarioError."""
-    topology = topologies.build(scenario)
+    return make_of(scenario, topologies.build(scenario))
+
+
+def make_of(scenario, topology):
+    """The plan of a scenario whose topology is built. Raises ScenarioError."""
     nodes = [Node(name, "endpoint", number, xpus, _endpoint(scenario, topology, name, xpus))
              for number, (name, xpus) in enumerate(topology.daemons.items())]
     nodes += [Node(name, "switch", number, [], _switch(scenario, topology, name, number))
@@ -368,19 +385,30 @@ def _flags(spec, keys):
 
 
 def _loads(scenario, topology):
-    loads, taken = [], {}
-    unordered = {"unordered": True} if (scenario["endpoint"].get("instance") or {}).get("ordering") == "unordered" else {}
+    loads = []
     for number, spec in enumerate(scenario["load"]):
-        make_processes = _workload if spec["mode"] == "workload" else _client_and_servers
-        processes = make_processes(spec, topology, unordered)
-        for xpu in {xpu for process in processes for xpu in process.xpus}:
-            for vc in spec["vcs"]:
-                other = taken.setdefault((xpu, vc), spec["name"])
-                if other != spec["name"]:
-                    raise scenario.error(f"load[{number}].vcs", f"VC {vc} of XPU {xpu} is of load {other}, and a VC has "
-                                         "one receiver; take other VCs or XPUs")
-        loads.append(Load(spec["name"], spec["start_s"], processes, spec))
+        loads.append(make_load(scenario, topology, spec, f"load[{number}].vcs", loads))
     return loads
+
+
+def make_load(scenario, topology, spec, path, others):
+    """A load beside `others`. Raises ScenarioError at `path` where one of these has a VC of its XPUs."""
+    unordered = {"unordered": True} if (scenario["endpoint"].get("instance") or {}).get("ordering") == "unordered" else {}
+    make_processes = _workload if spec["mode"] == "workload" else _client_and_servers
+    load = Load(spec["name"], spec["start_s"], make_processes(spec, topology, unordered), spec)
+    for other in others:
+        shared = load.receivers() & other.receivers()
+        if shared:
+            xpu, vc = min(shared)
+            raise scenario.error(path, f"VC {vc} of XPU {xpu} is of load {other.name}, and a VC has one receiver; take other VCs "
+                                 "or XPUs")
+    return load
+
+
+def make_command(name, node, xpus, words):
+    """A load of one command line of suede-perf."""
+    spec = {**{key.name: None for key in schema.LOAD}, "name": name, "mode": "command", "vcs": [], "start_s": 0}
+    return Load(name, 0, [Command(name, node, "command", xpus, {}, words)], spec)
 
 
 def _workload(spec, topology, unordered):

@@ -7,167 +7,21 @@ Verdict, tables and the fabric are there without scripts; Chart.js, which is ins
 import datetime
 import html
 import json
-import math
 import pathlib
 
 import yaml
 
-from labkit import fabric_picture, record
+from labkit import fabric_picture, figures, record, units
+from labkit.charts import charts_of, grid_of, overlaid
 
 HERE = pathlib.Path(__file__).parent
 CHART_JS = "/usr/share/javascript/chart.js/chart.min.js"  # Debian's libjs-chart.js
-MOST_LINES = 12     # of a chart; with more series their distribution is shown
-MOST_POINTS = 1000  # of a line
-MOST_RECORDED = 4000  # points of a line of a recording
 MOST_EVENTS = 2000  # in the table
 PALETTE = [f"c{i}" for i in range(8)]
 
 
 class PageError(Exception):
     """The page cannot be made; the text says what is missing, and how to get it."""
-
-
-# ---- Series on one axis of time.
-
-def end_of(report):
-    """The last time of a series or an event."""
-    ends = [series["t"][-1] for series in report["series"] if series["t"]]
-    ends += [event["end"] if event["end"] is not None else event["t"] for event in report["events"]]
-    return max([t for t in ends if t > 0], default=0)
-
-
-def grid_of(report):
-    """(step in s, points): the axis that all charts share, but those of recordings."""
-    end = end_of(report)
-    step = max(report["scenario"]["sample_ms"] / 1000, end / MOST_POINTS, 1e-9)
-    return step, int(end / step + 1e-9) + 1
-
-
-def record_grid(report):
-    """grid_of for recordings, whose samples are closer."""
-    times = [series["t"] for series in report["series"] if series["name"] in record.TITLES and len(series["t"]) > 1]
-    closest = min((b - a for t in times for a, b in zip(t, t[1:]) if b > a), default=0)
-    end = end_of(report)
-    step = max(closest, end / MOST_RECORDED, 1e-6)
-    return step, int(end / step + 1e-9) + 1
-
-
-def on_grid(series, step, points, largest):
-    """A value for each point of the axis, None where there is no sample: the mean of the samples, or the largest."""
-    sums, counts = [0.0] * points, [0] * points
-    for t, v in zip(series["t"], series["v"]):
-        at = min(points - 1, max(0, int(t / step + 0.5)))
-        sums[at] = max(sums[at], v) if largest and counts[at] else (v if largest else sums[at] + v)
-        counts[at] += 1
-    return [None if n == 0 else s if largest else s / n for s, n in zip(sums, counts)]
-
-
-def held(values):
-    """The last value goes on where there is none, so that values of several series can be added."""
-    result, last = [], None
-    for value in values:
-        last = value if value is not None else last
-        result.append(last)
-    return result
-
-
-def total(lines):
-    return [None if all(v is None for v in at) else sum(v or 0 for v in at) for at in zip(*map(held, lines))]
-
-
-def quantile(values, share):
-    values = sorted(v for v in values if v is not None)
-    return values[min(len(values) - 1, math.ceil(share * len(values)) - 1 if share > 0 else 0)] if values else None
-
-
-def distribution(lines):
-    """Distribution of the values of many lines at each time."""
-    at = list(zip(*map(held, lines)))
-    return [(label, [quantile(values, share) for values in at]) for label, share in
-            (("largest", 1), ("90th percentile", 0.9), ("median", 0.5), ("10th percentile", 0.1), ("smallest", 0))]
-
-
-def _label(labels, *keys):
-    return " ".join(f"{key} {labels[key]}" if key in ("class", "plane", "vc", "xpu") else labels[key] for key in keys
-                    if labels.get(key) not in (None, ""))
-
-
-def _flow(labels):
-    source = "all" if labels["source"] == "*" else labels["source"]
-    return f"{source} → {labels['destination']} (VC {labels['vc']})"
-
-
-# name: (title, explanation, label of a series, what its sum is called; None: a sum means nothing)
-KINDS = {
-    "goodput": ("Goodput by flow", "data bytes received, source XPU → destination XPU", _flow, "Goodput, all flows"),
-    "plane_throughput": ("Throughput by plane", "bytes of frames that the endpoints' ports received",
-                         lambda labels: _label(labels, "node", "plane"), None),
-    "latency": ("Latency", "of what the load measures, since the last sample",
-                lambda labels: f"{labels['which']} {labels['process']} ({labels['kind']})", None),
-    "queue_depth": ("Queue depth", "bytes in a switch's queue, by output and class",
-                    lambda labels: _label(labels, "node", "port", "class"), None),
-    "buffer_used": ("Buffer in use", "bytes in a switch's shared buffer", lambda labels: _label(labels, "node"), None),
-    "retransmissions": ("Retransmissions", "PDUs per second that were sent again",
-                        lambda labels: _label(labels, "node"), "Retransmissions, all endpoints"),
-    "paused": ("Paused", "share of the time in which PFC held the queue, or the VC",
-               lambda labels: _label(labels, "node", "port", "class", "vc"), None),
-    "ecn_marks": ("ECN marks", "frames per second", lambda labels: _label(labels, "node"), None),
-    "trims": ("Trimmed frames", "frames per second", lambda labels: _label(labels, "node"), None),
-    "drops": ("Drops by reason", "per second", lambda labels: _label(labels, "node", "reason"), None),
-}
-KINDS.update({name: (f"{title}, recorded", note, lambda labels: _label(labels, "node", "xpu", "plane", "vc"), None)
-              for name, (title, note) in record.TITLES.items()})
-UNITS = {"bytes": "B", "bytes/s": "B/s", "share": ""}
-LARGEST = ("queue_depth", "buffer_used", "paused", "latency", *record.TITLES)
-
-
-def _kind_of(series):
-    return "latency" if series["name"].startswith("latency_") else series["name"]
-
-
-def _planes(series):
-    """Groups the series, which are of endpoints, by plane: [(plane, [series])]."""
-    return [(plane, [each for each in series if each["labels"].get("plane") == plane])
-            for plane in sorted({each["labels"].get("plane") for each in series}, key=str)]
-
-
-def charts_of(report):
-    """Charts for the script: [{title, note, unit, t, lines: [{label, v, fill_to}], stepped}]."""
-    by_kind = {}
-    for series in report["series"]:
-        by_kind.setdefault(_kind_of(series), []).append(series)
-    charts = []
-
-    def add(title, note, unit, lines, bands=()):
-        charts.append({"title": title, "note": note, "unit": UNITS.get(unit, unit), "stepped": False,
-                       "t": [round(i * step, 6) for i in range(points)],
-                       "lines": [{"label": label, "v": [v if v is None else float(f"{v:.6g}") for v in values],
-                                  "fill_to": dict(bands).get(i)} for i, (label, values) in enumerate(lines)]})
-
-    for kind in [*KINDS, *sorted(set(by_kind) - set(KINDS))]:
-        series = by_kind.get(kind, [])
-        if not series:
-            continue
-        step, points = (record_grid if kind in record.TITLES else grid_of)(report)
-        title, note, label, sum_title = KINDS.get(
-            kind, (kind, "", lambda labels: " ".join(labels.values()), None))
-        if kind == "latency":
-            series = [{**each, "labels": {**each["labels"], "which": each["name"].removeprefix("latency_")}}
-                      for each in series]
-        lines = [(label(each["labels"]), on_grid(each, step, points, kind in LARGEST)) for each in series]
-        unit = series[0]["unit"]
-        if kind == "plane_throughput" and len(series) > len(_planes(series)):
-            lines = [("no plane" if plane in (None, "None") else f"plane {plane}",
-                      total([on_grid(each, step, points, False) for each in of_plane]))
-                     for plane, of_plane in _planes(series)]
-        if sum_title and len(lines) > 1:
-            add(sum_title, f"sum of {len(lines)} series", unit, [("sum", total([values for _, values in lines]))])
-        if len(lines) > MOST_LINES:
-            add(title, f"{note}; how {len(lines)} series lie", unit, distribution([values for _, values in lines]),
-                bands=((0, 4), (1, 3)))
-        else:
-            add(title, note, unit, lines)
-    return charts
 
 
 # ---- Tables and text.
@@ -182,7 +36,7 @@ def _number(value):
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and value != int(value):
-        return f"{value:.6g}"
+        return units.digits(value)
     return f"{int(value):,}".replace(",", " ")
 
 
@@ -205,13 +59,33 @@ def _limit(bound):
 
 
 def _checks(report):
-    return _table(["Expectation", "Value", "Limit", ""],
-                  [[check["name"], _number(check["value"]), _limit(check["limit"]),
-                    ("met", "good") if check["pass"] else ("missed", "bad")] for check in report["verdict"]["checks"]])
+    return _table(["Expectation", "Value", "Unit", "Limit", ""],
+                  [[check["name"], _number(check["value"]), check.get("unit", ""), _limit(check["limit"]),
+                    ("met", "good") if check["pass"] else ("missed", "bad")] for check in report["verdict"]["checks"]], texts=(2,))
+
+
+def _headline(report):
+    found = figures.headline(report)
+    if found is None:
+        return '<p class="muted">No load was measured.</p>'
+    return (f'<p class="headline">{_e(units.quantity(found["goodput"] * 8, "bit/s"))} <small>goodput '
+            f'({_e(units.quantity(found["goodput"], "B/s"))}), peak {_e(units.quantity(found["peak"] * 8, "bit/s"))}; '
+            f'{_e(units.quantity(found["bytes"], "B"))} of data in {_e(units.quantity(found["seconds"], "s"))} of load</small></p>')
+
+
+def _stalls(report):
+    stalls = report.get("stalls", [])
+    if not stalls:
+        return f"<p>No flow that had data to send went without any for {figures.STALL_S:g} s.</p>"
+    rows = [[f"{each['t']:.2f}", "to the end" if each["end"] is None else f"{each['end'] - each['t']:.2f}", each["load"],
+             f"{each['source']} → {each['destination']}", each["plane"] or "–", each["vc"], each["waited_for"], each["evidence"],
+             "; ".join(each["faults"])] for each in stalls[:MOST_EVENTS]]
+    return _table(["Begin [s]", "For [s]", "Load", "Flow (XPUs)", "Plane", "VC", "Waited for", "Evidence", "Faults that lasted"], rows,
+                  texts=(2, 3, 6, 7, 8), tall=True)
 
 
 def _ms(seconds):
-    return "–" if seconds is None else f"{seconds * 1e3:.4g}"
+    return "–" if seconds is None else units.digits(seconds * 1e3)
 
 
 def _loads(report):
@@ -222,7 +96,7 @@ def _loads(report):
         received = workload.get("received") or result.get("served") or {}
         each = (result.get("results") or [{}])[0]
         name = workload.get("name") or load["role"]
-        rows.append([load["name"], name, ("0", "good") if load["exit"] == 0 else (load["exit"], "bad")]
+        rows.append([load["name"], (name, "nowrap"), ("0", "good") if load["exit"] == 0 else (load["exit"], "bad")]
                     + [_number(received.get(a, each.get(b))) for a, b in
                        (("received", "delivered"), ("lost", "lost"), ("wrong", "wrong"), ("duplicated", "duplicated"),
                         ("misordered", "misordered"), ("flows", ""), ("fairness", ""))])
@@ -235,16 +109,17 @@ def _loads(report):
             if of and of.get("samples"):
                 times.append([load["name"], what, _number(of["samples"])]
                              + [_ms(of.get(f"{key}_seconds")) for key in ("min", "mean", "p50", "p90", "p99", "max")])
-    parts = [_table(["Load", "Kind", "Exit", "Received", "Lost", "Wrong", "Doubled", "Out of order", "Flows", "Fairness"],
-                    rows, texts=(1,))] if rows else ["<p>None was started.</p>"]
+    parts = [_table(["Load", "Kind", "Exit code", "Received [cmds]", "Lost [cmds]", "Wrong [cmds]", "Doubled [cmds]",
+                     "Reordered [cmds]", "Flows [count]", "Fairness [0–1]"], rows, texts=(1,))] if rows else ["<p>None was started.</p>"]
     if times:
-        parts.append("<h3>Times</h3>" + _table(["Load", "Of", "Samples", "Least [ms]", "Mean", "p50", "p90", "p99", "Longest"],
+        parts.append("<h3>Times</h3>" + _table(["Load", "Of", "Samples [count]", "Least [ms]", "Mean [ms]", "p50 [ms]", "p90 [ms]",
+                                                "p99 [ms]", "Longest [ms]"],
                                                times, texts=(1,)))
     return "\n".join(parts)
 
 
 def _events(report):
-    rows = [[f"{event['t']:.4f}", "" if event["end"] is None else f"{event['end']:.4f}", event["source"],
+    rows = [[f"{event['t']:.3f}", "" if event["end"] is None else f"{event['end']:.3f}", event["source"],
              (event["severity"], {"error": "bad"}.get(event["severity"], "")), event["name"], event["text"]]
             for event in report["events"][:MOST_EVENTS]]
     more = len(report["events"]) - len(rows)
@@ -255,12 +130,12 @@ def _events(report):
 def _counters(report):
     parts = []
     for node, final in sorted(report.get("final", {}).items()):
-        rows = [[name, _number(value)] for name, value in sorted(final["counters"].items()) if value]
+        rows = [[name, units.of_counter(name), _number(value)] for name, value in sorted(final["counters"].items()) if value]
         if final.get("buffer"):
-            rows += [[f"buffer {name}", _number(value)] for name, value in final["buffer"].items()
+            rows += [[f"buffer {name}", units.of_counter(name), _number(value)] for name, value in final["buffer"].items()
                      if isinstance(value, (int, float))]
         parts.append(f"<details><summary>{_e(node)}: {len(rows)} counters that are not 0</summary>"
-                     + _table(["Counter", "At the end"], rows, tall=True) + "</details>")
+                     + _table(["Counter", "Unit", "At the end"], rows, texts=(1,), tall=True) + "</details>")
     return "\n".join(parts)
 
 
@@ -280,7 +155,7 @@ def _script_data(report, charts):
                                                                               or event["severity"] == "error")]
     step, points = grid_of(report)
     end = max([step * (points - 1)] + [event["end"] or event["t"] for event in report["events"]] + [step])
-    return {"end": end, "charts": charts, "marks": marks, "palette": PALETTE,
+    return {"end": end, "charts": charts, "marks": marks, "palette": PALETTE, "refresh_s": report.get("refresh_s"),
             "events": [event for event in events if event["row"] in rows and event["t"] >= 0], "event_rows": rows}
 
 
@@ -322,16 +197,29 @@ def _scripts(report, charts):
 {(HERE / "report_page.js").read_text(encoding="utf-8")}</script>"""
 
 
+def _state(report):
+    """(word, class) of a report's verdict; a lab that is up has none."""
+    if report.get("refresh_s"):
+        return "running", "muted"
+    return ("passed", "good") if report["verdict"]["pass"] else ("failed", "bad")
+
+
+def _refresh(report):
+    """The page of a lab that is up is read again and again: by its script, or by the browser where scripts are off."""
+    wait_s = report.get("refresh_s")
+    return f'<noscript><meta http-equiv="refresh" content="{int(wait_s)}"></noscript>\n' if wait_s else ""
+
+
 def make(report):
     """Returns the page as text. Raises PageError if Chart.js is not installed."""
     scenario = report["scenario"]
-    passed = report["verdict"]["pass"]
+    state, mark = _state(report)
     charts = charts_of(report)
     nodes = report["topology"]["nodes"]
     xpus = sum(len(node["xpus"]) for node in nodes)
     endpoints = [node["name"] for node in nodes if node["kind"] == "endpoint"]
     switches = [node["name"] for node in nodes if node["kind"] != "endpoint"]
-    title = f"{scenario['name']}: {'passed' if passed else 'failed'}"
+    title = f"{scenario['name']}: {state}"
     host = report["host"]
     chart_parts = _chart_parts(report, charts)
     problems = "".join(f'<p class="problems bad">{_e(problem)}</p>' for problem in report.get("problems", []))
@@ -343,10 +231,11 @@ def make(report):
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{_e(title)} – {_e(names)}</title>
-{_style()}
+{_refresh(report)}{_style()}
 </head>
 <body>
-<h1>{_e(scenario["name"])} <span class="verdict {'good' if passed else 'bad'}">{'passed' if passed else 'failed'}</span></h1>
+<h1>{_e(scenario["name"])} <span class="verdict {mark}">{state}</span></h1>
+{_headline(report)}
 <p>{_e(scenario.get("description") or "")}</p>
 <p class="muted">{xpus} XPUs in {_e(names)}; {_e(', '.join(switches[:8]) + (' …' if len(switches) > 8 else '')) or 'no switch'};
 {len(report["topology"]["links"])} links, {_e(scenario.get("encapsulation", ""))}, back end {_e(report["backend"])}, seed {_e(report["seed"])}<br>
@@ -359,6 +248,8 @@ def make(report):
 <figure>{fabric_picture.svg(report["topology"])}</figure>
 <h2>Loads</h2>
 {_loads(report)}
+<h2>Stalls</h2>
+{_stalls(report)}
 <h2>Over time</h2>
 <noscript><p class="note">The charts need scripts; report.json has their values.</p></noscript>
 {"".join(chart_parts)}
@@ -400,6 +291,49 @@ def make_recordings(texts):
 </body>
 </html>
 """
+
+
+def make_comparison(a, b, text):
+    """Returns the page of two reports: `text`, the comparison in words, and the charts of both, one over the other. Raises
+    PageError."""
+    charts = overlaid(a, b)
+    both = {"events": [], "series": [*a["series"], *b["series"]], "topology": {"nodes": []}, "scenario": a["scenario"]}
+    names = [f"{report['scenario']['name']}, {report['start']}" for report in (a, b)]
+    rows = [[f"{letter}: {name}", *_figures_of(report)] for letter, name, report in zip("AB", names, (a, b))]
+    table = _table(["Run", "Verdict", "Goodput [Mbit/s]", "Peak [Mbit/s]", "Data [MB]", "Load [s]", "Stalls [count]"], rows, texts=(1,))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{_e(names[0])} and {_e(names[1])}</title>
+{_style()}
+</head>
+<body>
+<h1>Two runs</h1>
+{table}
+<h2>Over time</h2>
+<p class="note">A is drawn in full lines, B in dashed ones; time 0 is the begin of each run.</p>
+<noscript><p class="note">The charts need scripts; report.json of each run has their values.</p></noscript>
+{"".join(_chart_parts(both, charts))}
+<h2>In words</h2>
+<pre>{_e(text)}</pre>
+{_scripts(both, charts)}
+</body>
+</html>
+"""
+
+
+def _figures_of(report):
+    found = figures.headline(report)
+    cells = [units.digits(value) for value in (found["goodput"] * 8e-6, found["peak"] * 8e-6, found["bytes"] * 1e-6,
+                                               found["seconds"])] if found else ["–"] * 4
+    return [_state(report), *cells, _number(len(report.get("stalls", [])))]
+
+
+def write_comparison(a, b, text, path):
+    """Writes the page of make_comparison. Raises PageError, OSError."""
+    _write(make_comparison(a, b, text), path)
 
 
 def write(report, path):

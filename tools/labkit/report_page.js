@@ -83,28 +83,50 @@
 
   function lineChart(canvas, chart) {
     const colours = palette();
+    const colour = (line, i) =>
+        colours[(line.colour === undefined ? i : line.colour) % colours.length];
+    const dash = (line, i) =>
+        (line.dashed === undefined ? i >= colours.length : line.dashed) ? [5, 3] : [];
     const samples = line => line.v.reduce((n, value) => n + (value === null ? 0 : 1), 0);
     return new Chart(canvas, {
       type: 'line',
       data: {
         labels: chart.t,
         datasets: chart.lines.map((line, i) => ({
-          label: line.label, data: line.v, borderColor: colours[i % colours.length], backgroundColor: `${colours[i % colours.length]}22`,
-          borderWidth: 1.5, borderDash: i < colours.length ? [] : [5, 3], pointRadius: samples(line) < 4 ? 3 : 0, pointHitRadius: 4,
-          spanGaps: true, fill: line.fill_to === null ? false : line.fill_to, stepped: chart.stepped,
-        })),
+                                    label: line.label,
+                                    data: line.v,
+                                    borderColor: colour(line, i),
+                                    backgroundColor: `${colour(line, i)}22`,
+                                    borderWidth: 1.5,
+                                    borderDash: dash(line, i),
+                                    pointRadius: samples(line) < 4 ? 3 : 0,
+                                    pointHitRadius: 4,
+                                    spanGaps: true,
+                                    fill: line.fill_to === null ? false : line.fill_to,
+                                    stepped: chart.stepped,
+                                  })),
       },
       plugins: [marks],
       options: {
-        animation: false, responsive: true, maintainAspectRatio: false, normalized: true, parsing: true,
+        animation: false,
+        responsive: true,
+        maintainAspectRatio: false,
+        normalized: true,
+        parsing: true,
         interaction: {mode: 'index', intersect: false},
         scales: axes(chart.unit, {}),
         plugins: {
-          legend: {position: 'bottom', align: 'start', labels: {color: css('--text'), boxWidth: 18, boxHeight: 2, padding: 8}},
-          tooltip: {callbacks: {
-            title: items => items.length ? `${Number(items[0].parsed.x.toFixed(4))} s` : '',
-            label: item => `${item.dataset.label}: ${short(item.parsed.y, chart.unit)}`,
-          }},
+          legend: {
+            position: 'bottom',
+            align: 'start',
+            labels: {color: css('--text'), boxWidth: 18, boxHeight: 2, padding: 8}
+          },
+          tooltip: {
+            callbacks: {
+              title: items => items.length ? `${Number(items[0].parsed.x.toFixed(4))} s` : '',
+              label: item => `${item.dataset.label}: ${short(item.parsed.y, chart.unit)}`,
+            }
+          },
         },
       },
     });
@@ -148,5 +170,7 @@
   }
 
   draw();
+  // The page of a lab that is up is read again; the browser keeps its place in it.
+  if (data.refresh_s) setTimeout(() => location.reload(), data.refresh_s * 1000);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 })();

@@ -5,10 +5,13 @@ import datetime
 import re
 import time
 
-from labkit import rpc
+from labkit import rpc, stalls
 
 # With more flows than this, a workload's goodput is summed by destination.
 MOST_FLOWS = 1000
+MAX_POINTS = 20000   # of a series; the points of a lab that stays up become fewer
+MAX_EVENTS = 200000
+LEVELS = ("queue_depth", "buffer_used", "paused", "latency_p50", "latency_p99")  # of which the largest value says most
 PAUSED = re.compile(r'^suede_port_vc_paused_seconds_total\{(.*)\} (\S+)$', re.M)
 DEVICE = re.compile(r'^suede_device_(\w+_total)\{(.*)\} (\S+)$', re.M)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
@@ -36,6 +39,16 @@ class Series:
         entry = self.all.setdefault((name, tuple(sorted(labels.items()))), (labels, [], []))
         entry[1].append(round(t, 4))
         entry[2].append(value)
+        if len(entry[1]) > MAX_POINTS:
+            self._thin(name, *entry[1:])
+
+    @staticmethod
+    def _thin(name, times, values):
+        """Makes one point of two: their mean, or the larger one."""
+        pairs = list(zip(values[0::2], values[1::2]))
+        odd = len(values) % 2
+        values[:] = [max(pair) if name in LEVELS else sum(pair) / 2 for pair in pairs] + values[len(values) - odd:]
+        times[:] = times[1::2] + times[len(times) - odd:]
 
     def to_list(self):
         """Returns the series. Leaves out series that are 0 throughout, except goodput, throughput and buffer use."""
@@ -70,6 +83,8 @@ class Sampler:
         self.seen_events = {}  # node -> `next` of the last answer
         self.flows = {}        # process -> flows that were seen
         self.last_line = {}    # process -> time of its last interval
+        self.latest = {}       # (process, flow) -> its goodput in the last interval
+        self.stalls = stalls.Stalls(plan, self.connections)
         self.epoch = self.zero = None
         self.http = {}
         self.recorded = {}     # node -> parts of its recording
@@ -91,9 +106,11 @@ class Sampler:
 
     # ---- Nodes.
 
-    def sample(self):
-        """Samples all nodes. A node that does not answer is left out."""
+    def sample(self, silent=()):
+        """Samples all nodes but the silent ones, which would not answer. A node that does not answer is left out."""
         for node in self.plan.nodes:
+            if node.name in silent:
+                continue
             try:
                 (self._endpoint if node.kind == "endpoint" else self._switch)(node)
                 self._events(node)
@@ -109,6 +126,7 @@ class Sampler:
         t = self.now()
         total = self.connections.call(node, "counters.get", scope="total", nonzero_only=True)["sets"]
         counters = total[0]["counters"] if total else {}
+        self.stalls.counters(node.name, counters, t)
         self._rate("retransmissions", [node.name], counters.get("tx_retransmissions_total", 0), t, node=node.name)
         for counter, value in counters.items():
             if "_drop_" in counter:
@@ -187,6 +205,8 @@ class Sampler:
         self.events.append({"t": round(seconds_of(event["time"]) - self.epoch, 6), "end": None, "source": source,
                             "node": node.name, "severity": event["severity"], "name": event["kind"],
                             "text": " ".join(f"{key}={value}" for key, value in fields.items())})
+        if len(self.events) > MAX_EVENTS:
+            del self.events[:MAX_EVENTS // 10]
 
     def restarted(self, node):
         """The node has restarted: its events are numbered from 1 again."""
@@ -218,12 +238,24 @@ class Sampler:
                 self.flows[process.name][key] = True
                 sums[key] = sums.get(key, 0) + flow["data_bytes"]
             for (source, destination, vc), data_bytes in sums.items():
+                self.latest[process.name, source, destination, vc] = data_bytes / span
+                if data_bytes:
+                    self.stalls.data((load.name, source, destination, vc), t)
                 self.series.add("goodput", t, data_bytes / span, load=load.name, source=source, destination=destination,
                                 vc=vc)
             if line["latency"]:
                 for each in ("p50", "p99"):
                     self.series.add("latency_" + each, t, line["latency"][each + "_seconds"], load=load.name,
                                     process=process.name, kind=line["latency"]["kind"])
+
+    def goodput(self, processes=None):
+        """Bytes per second of all flows in their last intervals, or of those that some processes receive."""
+        return sum(value for (process, *_), value in self.latest.items() if processes is None or process in processes)
+
+    def end_of_flows(self, handle):
+        """The flows of a process that has ended have no goodput any more."""
+        for flow in self.flows.pop(handle.process.name, {}):
+            self.latest.pop((handle.process.name, *flow), None)
 
     # ---- The end.
 

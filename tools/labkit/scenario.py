@@ -7,23 +7,15 @@ import re
 
 import yaml
 
-from labkit import schema
+from labkit import nodes, schema
+from labkit.nodes import ScenarioError
 from labkit.schema import NONE, REQUIRED
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
-MOST_DEPTH = 16   # of maps and lists in each other
 MOST_XPU = 1023
 # Keys of `endpoint` and `switch` that the lab itself reads or completes.
 MAPS = ("port", "instance", "eal", "management", "clients", "packing", "sealing")
 MADE = {"ports": "port", "instances": "instance"}  # lists that the lab makes; what is merged into each entry
-
-
-class ScenarioError(Exception):
-    """All errors of a file, a line each."""
-
-    def __init__(self, messages):
-        super().__init__("\n".join(messages))
-        self.messages = messages
 
 
 @dataclasses.dataclass
@@ -57,10 +49,11 @@ class _Reader:
         self.errors = []
         self.marks = {}
         self.flagged = {}  # id of a YAML node that a flag has set -> its text
+        self.source = "flag --set"
 
     def place(self, node):
         if id(node) in self.flagged:
-            return "flag --set"
+            return self.source
         return f"{self.path}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
 
     def complain(self, node, key, message):
@@ -270,77 +263,6 @@ def nearest(name, names):
     return f"{close[0]} may be meant" if close else "there are " + ", ".join(names)
 
 
-def _apply_set(root, text, reader):
-    """Lays key.path=value over the YAML nodes."""
-    path, equals, value = text.partition("=")
-    parts = re.findall(r"[^.\[\]]+", path)
-    if not equals or not parts:
-        raise ScenarioError([f"flag --set: {text}: is no key=value"])
-    new = _compose(value, lambda _: f"flag --set: {path}") or yaml.compose("null")
-    for node in _all_nodes(new):
-        reader.flagged[id(node)] = node  # kept: an id is that of a living object
-    node = root
-    for number, part in enumerate(parts):
-        last = number == len(parts) - 1
-        if isinstance(node, yaml.SequenceNode):
-            if not part.isdecimal() or int(part) >= len(node.value):
-                raise ScenarioError([f"flag --set: {path}: there is no entry {part}; the list has {len(node.value)}"])
-            if last:
-                node.value[int(part)] = new
-            node = node.value[int(part)]
-            continue
-        if not isinstance(node, yaml.MappingNode):
-            raise ScenarioError([f"flag --set: {path}: {parts[number - 1]} has no keys"])
-        found = next((i for i, (key, _) in enumerate(node.value) if key.value == part), None)
-        if found is None:
-            key = yaml.ScalarNode("tag:yaml.org,2002:str", part, new.start_mark, new.end_mark)
-            reader.flagged[id(key)] = key
-            child = new if last else yaml.compose("{}")
-            for each in _all_nodes(child):
-                reader.flagged[id(each)] = each
-            node.value.append((key, child))
-            node = child
-        else:
-            if last:
-                node.value[found] = (node.value[found][0], new)
-            node = node.value[found][1]
-
-
-def _all_nodes(node):
-    yield node
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _all_nodes(item)
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield from _all_nodes(key)
-            yield from _all_nodes(value)
-
-
-def _compose(text, place):
-    """The node of a YAML text, None: there is none. `place` gives a mark's place for messages. Raises ScenarioError."""
-    def wrong(mark, message):
-        return ScenarioError([f"{place(mark)}: {message}"])
-
-    try:
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                raise wrong(event.start_mark, f"*{event.anchor} is an alias, which a scenario cannot have; write its value "
-                            "in full")
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > MOST_DEPTH:
-                    raise wrong(event.start_mark, f"more than {MOST_DEPTH} maps and lists are in each other; write less")
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-        return yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        raise wrong(error.problem_mark or error.context_mark, f"is no YAML: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise wrong(None, f"is no YAML: {error}") from None
-
-
 def load(path, sets=(), seed=None, build=None):
     """The scenario of a file, with flags laid over it. Raises ScenarioError."""
     path = pathlib.Path(path)
@@ -350,18 +272,53 @@ def load(path, sets=(), seed=None, build=None):
         raise ScenarioError([f"{path}: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise ScenarioError([f"{path}: is no text in UTF-8"]) from None
-    root = _compose(text, lambda mark: f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path))
+    root = nodes.compose(text, lambda mark: f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path))
     if root is None:
         raise ScenarioError([f"{path}:1:1: is empty; begin with version: 1"])
     reader = _Reader(path)
     for each in [*sets, *([f"seed={seed}"] if seed is not None else [])]:
-        _apply_set(root, each, reader)
+        nodes.apply_set(root, each, reader)
     data = reader.read_map(root, schema.SCENARIO, "")
     if reader.errors:
         raise ScenarioError(reader.errors)
     scenario = Scenario(path, data, reader.marks, build)
     _finish(scenario)
     return scenario
+
+
+def added(scenario, section, base, words, source, directory, loads=()):
+    """(an entry of `load` or `faults` that a command adds to the scenario, a scenario for its messages). `base` is an entry to
+    start from, `words` are KEY=VALUE, `source` names the command, `directory` is that of its files, and `loads` are names of
+    loads. Raises ScenarioError."""
+    keys = {"load": schema.LOAD, "faults": schema.FAULT}[section]
+    root = yaml.compose(yaml.safe_dump({key: value for key, value in base.items() if value not in (None, [], {})}))
+    reader = _Reader(pathlib.Path(directory) / source)
+    reader.source = source
+    for node in nodes.all_nodes(root):
+        reader.flagged[id(node)] = node
+    for word in words:
+        nodes.apply_set(root, word, reader)
+    data = reader.read_map(root, keys, "")
+    if reader.errors:
+        raise ScenarioError(reader.errors)
+    errors = []
+    here = dataclasses.replace(scenario, path=reader.path, marks={"": source, **reader.marks})
+
+    def wrong(path, message):
+        path = path.removeprefix(".")
+        errors.extend(here.error(path, message).messages if path else [f"{source}: {message}"])
+
+    if section == "load":
+        if not NAME.fullmatch(data["name"] or ""):
+            wrong("name", f"{data['name']} is no name; write 1 to 32 letters, digits, _ and -")
+        _finish_load(scenario, data, "", scenario["topology"]["xpus"], wrong)
+        if data["trace"]:
+            data["trace"] = str((pathlib.Path(directory) / data["trace"]).resolve())
+    else:
+        _check_fault(data, "", set(loads), wrong)
+    if errors:
+        raise ScenarioError(errors)
+    return data, here
 
 
 def _finish(scenario):
@@ -382,6 +339,8 @@ def _finish(scenario):
             wrong(path + ".name", f"{load['name']} is the name of another load; choose another")
         names.add(load["name"])
         _finish_load(scenario, load, path, xpus, wrong)
+        if load["trace"]:
+            load["trace"] = str((scenario.path.parent / load["trace"]).resolve())
     for section in ("endpoint", "switch"):
         _check_section(scenario[section], section, wrong)
     end = _end_of_loads(scenario)
@@ -435,8 +394,6 @@ def _finish_load(scenario, load, path, xpus, wrong):
         wrong(path + ".take_rate", "is of mode bandwidth")
     if load["iterations"] is None and load["count"] is None and load["duration_s"] is None:
         load["duration_s"] = 5
-    if load["trace"]:
-        load["trace"] = str((scenario.path.parent / load["trace"]).resolve())
 
 
 def _end_of_loads(scenario):

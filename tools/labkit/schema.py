@@ -95,7 +95,7 @@ LOAD = (
         shown="256"),
     Key("inflight", "int", "Requests or commands under way.", low=1, high=65536, flag="inflight",
         shown="suede-perf's"),
-    Key("trace", "text", "CSV file of workload trace, relative to the scenario.", flag="trace"),
+    Key("trace", "text", "File of workload trace, CSV or GOAL (suede-perf.md, \"Workloads\"), relative to the scenario.", flag="trace"),
     Key("completions", "int", "Each Nth command is timed until its completion. Not with mode workload.", low=1,
         high=1 << 30, flag="completions", shown="1000 of mode bandwidth"),
     Key("check", "switch", "Content is verified byte by byte.", True, flag="check"),

@@ -230,7 +230,7 @@ class Servers(local.Local):
     def _connect(self, host):
         """The connection that all others to the host share."""
         host.master = local.Process([*self.ssh(host)[:-1], "-M", "-N", host.name], self.logs / f"{host.name}.ssh.log")
-        self.children.append(host.master)
+        self.adopt(host.master)
         deadline = time.monotonic() + SSH_S + 5
         while time.monotonic() < deadline and host.master.poll() is None:
             if self._control(host, "check").returncode == 0:
@@ -326,7 +326,7 @@ class Servers(local.Local):
         child = RemoteProcess(self, host, node.name,
                               [host.program(node.kind), "--config", f"{self.remote}/{node.name}.yaml"],
                               self.logs / f"{node.name}.log")
-        self.children.append(child)
+        self.adopt(child)
         self.nodes[node.name] = child
         self.killed.discard(node.name)
         self._forward(host, self.socket(node), f"{self.remote}/{node.name}.ctl")
@@ -381,10 +381,10 @@ class Servers(local.Local):
         far = f"{self.remote}/{process.name}.intervals"
         tail = RemoteProcess(self, host, f"{process.name}.tail",
                              ["sh", "-c", f"touch {far}; exec tail -n +1 -f {far} 2>/dev/null"], intervals)
-        self.children.append(tail)
+        self.adopt(tail)
         if self.launcher == "barrier" or process.role != "workload":
             child = RemoteProcess(self, host, process.name, self._perf(process), self.out / "load" / f"{process.name}.log")
-            self.children.append(child)
+            self.adopt(child)
         else:
             child = self.launched.get(load.name) or self._launch(load)
         return RemoteHandle(process, child, self, host, intervals)
@@ -415,6 +415,6 @@ class Servers(local.Local):
             package = {"mpirun": "openmpi-bin", "srun": "slurm-client"}[command[0]]
             raise backends.PreflightError(f"there is no program {command[0]}; apt-get install {package}")
         child = local.Process(command, self.out / "load" / f"{load.name}.{self.launcher}.log", stdin=subprocess.PIPE)
-        self.children.append(child)
+        self.adopt(child)
         self.launched[load.name] = MpiProcess(child)
         return self.launched[load.name]
