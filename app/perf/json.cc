@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "perf/report.h"
@@ -234,7 +235,19 @@ HostFacts ReadHost() {
   return host;
 }
 
-std::string ToJson(const Options& options, const Document& document, const Verdict& verdict) {
+std::string WhyLines(const std::string& why) {
+  std::string lines;
+  if (why.empty()) return lines;
+  for (const Json& row : Json::parse(why)["conclusions"]) {
+    lines +=
+        absl::StrCat("why: ", row["of"].get<std::string>(), ": ", row["finding"].get<std::string>(),
+                     "; remedy: ", row["remedy"].get<std::string>(), "\n");
+  }
+  return lines;
+}
+
+std::string ToJson(const Options& options, const Document& document, const Verdict& verdict,
+                   const std::string& why) {
   Json results = Json::array();
   for (const RunResult& result : document.results) results.push_back(ResultJson(options, result));
   const Json object = {{"schema_version", kSchemaVersion},
@@ -249,6 +262,7 @@ std::string ToJson(const Options& options, const Document& document, const Verdi
                        {"results", results},
                        {"served", ServedJson(document)},
                        {"workload", WorkloadJson(options, document)},
+                       {"why", why.empty() ? Json() : Json::parse(why)},
                        {"verdict", VerdictJson(verdict)}};
   // Replaces bytes of arguments that are not UTF-8.
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cstdio>
 #include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "daemon/version.h"
 #include "perf/options.h"
 #include "perf/programs.h"
+#include "perf/why_watch.h"
 
 namespace {
 
@@ -74,6 +76,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "suede-perf: %s\n", std::string(status.message()).c_str());
     return suede::perf::kExitFailure;
   }
+  absl::StatusOr<std::unique_ptr<suede::perf::WhyWatch>> why =
+      suede::perf::WhyWatch::Start(options);
+  if (!why.ok()) {
+    std::fprintf(stderr, "suede-perf: --why: %s\n", std::string(why.status().message()).c_str());
+    return suede::perf::kExitUnreachable;
+  }
+  if (*why != nullptr) document.why = [watch = why->get()] { return watch->End(); };
   const auto run = options.embed                                  ? suede::perf::RunEmbedded
                    : options.UsesMemory()                         ? suede::perf::RunMemory
                    : options.ServesMemory()                       ? suede::perf::ServeMemory

@@ -114,6 +114,9 @@ DEFINE_string(histogram_csv, "", "write the histograms of the latencies as CSV t
 DEFINE_string(samples, "", "write each latency as CSV to this file, up to --max_samples of a run");
 DEFINE_uint64(max_samples, 1000000, "latencies of a run that --samples keeps, the first ones");
 DEFINE_string(csv, "", "write a row of CSV for each run to this file, in base units");
+DEFINE_string(why, "auto",
+              "name at the end where commands waited (docs/why.md), by the daemon's management "
+              "socket: auto (that of --endpoint, if it may be opened), off, or its path");
 DEFINE_bool(check_flags, false, "check the flags, and exit");
 DEFINE_string(workload, "all-to-all",
               "permutation, all-to-all, all-reduce-ring, all-reduce-direct, incast, moe, hot-spot, "
@@ -314,6 +317,7 @@ void TakeValues(Options* o) {
   o->brief = FLAGS_brief;
   o->histogram = FLAGS_histogram;
   o->json = FLAGS_json;
+  o->why = FLAGS_why;
   o->csv = FLAGS_csv;
   o->histogram_csv = FLAGS_histogram_csv;
   o->samples = FLAGS_samples;

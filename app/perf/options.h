@@ -118,6 +118,7 @@ struct Options {
 
   std::vector<uint32_t> cacheline_cpus;  // two; empty: no probe
   std::string json;
+  std::string why;  // "auto", "off" or the management socket
   std::string csv;
   std::string histogram_csv;
   std::string samples;

@@ -277,7 +277,8 @@ void PrintMissingSamples(const Options& o, const std::vector<RunResult>& results
   }
 }
 
-absl::Status WriteFiles(const Options& o, const Document& document, const Verdict& verdict) {
+absl::Status WriteFiles(const Options& o, const Document& document, const Verdict& verdict,
+                        const std::string& why) {
   std::fflush(document.table);
   absl::Status status;
   if (document.csv != nullptr) status.Update(document.csv->Write(RunsCsv(o, document.results)));
@@ -288,7 +289,8 @@ absl::Status WriteFiles(const Options& o, const Document& document, const Verdic
     PrintMissingSamples(o, document.results);
     status.Update(document.samples->Write(SamplesCsv(document.results)));
   }
-  if (document.json != nullptr) status.Update(document.json->Write(ToJson(o, document, verdict)));
+  if (document.json != nullptr)
+    status.Update(document.json->Write(ToJson(o, document, verdict, why)));
   return status;
 }
 
@@ -316,7 +318,9 @@ int Conclude(const Options& options, const Document& document) {
     std::fprintf(stderr, "suede-perf: %s\n", r.explanation.c_str());
     code = ExitCodeOf(r.outcome);
   }
-  const absl::Status written = WriteFiles(options, document, verdict);
+  const std::string why = document.why ? document.why() : "";
+  if (!options.brief) std::fputs(WhyLines(why).c_str(), document.table);
+  const absl::Status written = WriteFiles(options, document, verdict, why);
   if (written.ok()) return code;
   std::fprintf(stderr, "suede-perf: %s\n", std::string(written.message()).c_str());
   return code != kExitDone ? code : kExitFailure;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,6 +58,8 @@ struct Document {
   Arrivals arrivals;                     // of `served`
   std::vector<RankResult> ranks;         // workload
   FILE* table = stdout;                  // output of the table
+  // Returns the JSON text of "why" (docs/why.md), once; empty: nothing is known. Null: not asked.
+  std::function<std::string()> why;
   // Files besides the table; null: not requested.
   ResultFile* json = nullptr;
   ResultFile* csv = nullptr;
@@ -92,7 +95,10 @@ int ExitCode(const std::vector<RunResult>& results, const Verdict& verdict);
 int ExitCodeOf(Outcome outcome);
 
 // --- JSON ---
-std::string ToJson(const Options& options, const Document& document, const Verdict& verdict);
+std::string ToJson(const Options& options, const Document& document, const Verdict& verdict,
+                   const std::string& why = {});
+// Returns the lines of a text of Document::why.
+std::string WhyLines(const std::string& why);
 
 // Prints failures and writes the requested files. Returns the program's exit code.
 int Conclude(const Options& options, const Document& document);

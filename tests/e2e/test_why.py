@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """suedectl why: each cause is named while it holds, and the reader or client behind it (docs/why.md)."""
 
+import contextlib
 import json
 import subprocess
 import time
@@ -27,14 +28,14 @@ def findings(document):
 
 @pytest.fixture(name="pair")
 def fixture_pair():
-    with e2e.memif_pair() as (_, left, right):
+    with e2e.memif_pair() as (directory, left, right):
         for daemon in (left, right):
             daemon.wait_for_link()
-        yield left, right
+        yield directory, left, right
 
 
 def test_idle_client_slow_reader_and_dead_peer(pair):
-    left, right = pair
+    _, left, right = pair
     document, _ = why(left, "--samples", 3)
     assert findings(document) == ["all commands: no client is attached"]
     with Client(left.socket):
@@ -62,3 +63,20 @@ def test_idle_client_slow_reader_and_dead_peer(pair):
         right.kill()
         e2e.wait_until(lambda: why(left, "1", "--samples", 3)[1].keys() & {"unreachable", "no_link"},
                        e2e.START_S, "the dead peer as the cause")
+
+
+def test_suede_perf_ends_with_it(pair):
+    directory, left, right = pair
+    with contextlib.closing(e2e._Closing(e2e.perf_server(directory, right, "0"))):
+        result = directory / "why.json"
+        with e2e.perf(directory, "load", left.socket, "--destinations", 1, "--vcs", 0, "--duration", 1,
+                      "--why", left.management, "--json", result) as load:
+            load.expect(0, e2e.TRAFFIC_S)
+    document = e2e.results_of(result)["why"]
+    assert document["samples"] > 0 and document["waits"][0]["peer"] == 1, document
+    lines = [line for line in load.stdout().splitlines() if line.startswith("why: ")]
+    assert any(line.startswith("why: XPU 0.0 to XPU 1, VC 0: ") for line in lines), load.report()
+    assert any("idle: sleep" in line for line in lines), load.report()
+    with e2e.perf(directory, "refused", left.socket, "--destinations", 1, "--why", "/nobody") as refused:
+        refused.expect(4, e2e.START_S)
+    assert "give --why off" in refused.stderr()
