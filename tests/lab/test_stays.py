@@ -287,6 +287,47 @@ def test_a_fault_that_cannot_begin_does_not_last(read):
     assert made.active == {} and made.clock.heap == []
 
 
+class Client:
+    """A process of suede-perf that takes no notice of SIGTERM."""
+
+    def __init__(self):
+        self.process = types.SimpleNamespace(name="ring.d0", role="workload")
+        self.signals = []
+
+    def poll(self):
+        return -9 if signal.SIGKILL in self.signals else None
+
+    def signal(self, number):
+        self.signals.append(number)
+
+
+def test_a_load_that_does_not_end_is_ended(read):
+    made = _lab(read)
+    load = types.SimpleNamespace(name="ring", spec={"mode": "workload"})
+    run = labs.LoadRun(load, [Client()], 0.0)
+    made.plan.timeout_s = 100
+    for now in (99, 101, 139):
+        made.sampler.now = lambda now=now: now
+        made._limit(run, now)
+    assert run.handles[0].signals == [signal.SIGCONT, signal.SIGTERM]
+    made._limit(run, 142)
+    assert run.handles[0].signals[-1] == signal.SIGKILL and run.clients_are_over()
+    assert made.problems == ["load ring was ended after timeout_s, 100 s", "load ring did not end within 40 s and was killed"]
+    endless = labs.LoadRun(types.SimpleNamespace(name="perf", spec={"mode": "command"}), [Client()], 0.0)
+    made._limit(endless, 1000)
+    assert endless.handles[0].signals == []
+
+
+def test_peers_hear_of_a_restart_at_once(read):
+    made, pings = _lab(read), []
+    made.sampler.restarted = lambda node: None
+    made.sampler.connections.call = lambda node, method, **params: pings.append((node.name, method, params["xpu"], params["peer"]))
+    made.backend = types.SimpleNamespace(start=lambda node: None, wait_ready=lambda node, seconds: None)
+    made.killed = {"d1"}
+    made.restart(made.plan.node("d1"))
+    assert pings == [("d1", "peers.ping", 1, 0)] and made.killed == set()
+
+
 # ---- Links, tables, scenarios.
 
 def told(**states):

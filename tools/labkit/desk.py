@@ -177,7 +177,7 @@ class Desk(run.Attendant):
 
     def _load(self, each, now):
         kind = each.load.spec["workload"] if each.load.spec["mode"] == "workload" else each.load.spec["mode"]
-        shown = "runs" if each.ended_s is None else "stopped" if each.is_stopped else "ended"
+        shown = "runs" if each.ended_s is None else "stopped" if each.stopped_s is not None else "ended"
         return {"name": each.load.name, "kind": kind, "state": shown, "seconds": (each.ended_s or now) - each.began_s,
                 "goodput": self.lab.sampler.goodput({handle.process.name for handle in each.handles}),
                 "exits": [handle.poll() for handle in each.handles]}

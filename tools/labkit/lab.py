@@ -11,7 +11,9 @@ from labkit.signals import Interrupted, check_signals
 READY_S = 120
 END_S = 60        # for loads and nodes to end by themselves
 STAYING_END_S = 10
+STOP_S = 40       # for the clients of a load to drain
 SLICE_S = 0.02
+MAX_PINGS = 10
 MAX_PROBLEMS = 100  # of a lab that stays
 SIGNALS = {"stop": signal.SIGSTOP, "go": signal.SIGCONT, "kill": signal.SIGKILL}
 
@@ -30,7 +32,7 @@ class LoadRun:
         self.began_s = began_s
         self.told_s = None    # when its servers were told to end
         self.ended_s = None   # when all of its processes had ended
-        self.is_stopped = False
+        self.stopped_s = None  # when its clients were told to end early
 
     def of_role(self, servers):
         return [handle for handle in self.handles if (handle.process.role == "server") == servers]
@@ -151,6 +153,7 @@ class Lab:
                 raise
             self._trouble(str(error))
         for each in self.loads:
+            self._limit(each, now)
             self._advance(each, now)
         self.progress.tell(self.status_line(now))
 
@@ -206,9 +209,21 @@ class Lab:
         return each
 
     def stop_load(self, each):
-        """The load's clients end early; they drain, and give their results."""
-        each.is_stopped = True
-        each.send(signal.SIGTERM, servers=False)
+        """The load's clients end early; they drain, and give their results. The second time they are killed."""
+        each.send(signal.SIGTERM if each.stopped_s is None else signal.SIGKILL, servers=False)
+        each.stopped_s = each.stopped_s or self.sampler.now()
+
+    def _limit(self, each, now):
+        """Ends a load of a lab that stays after timeout_s, and one that was told to end in vain."""
+        lasts = each.ended_s is None and not each.clients_are_over()
+        if not self.stays or not lasts or each.load.spec["mode"] == "command" and each.stopped_s is None:
+            return
+        if each.stopped_s is None and now > each.began_s + self.plan.timeout_s:
+            self._trouble(f"load {each.load.name} was ended after timeout_s, {self.plan.timeout_s:g} s")
+            self.stop_load(each)
+        elif each.stopped_s is not None and now > each.stopped_s + STOP_S:
+            self._trouble(f"load {each.load.name} did not end within {STOP_S} s and was killed")
+            self.stop_load(each)
 
     def _advance(self, each, now):
         """Notes the end of a load. The servers of a lab that stays end with their clients; others at the end of the run."""
@@ -324,6 +339,19 @@ class Lab:
         self.backend.wait_ready(node, READY_S)
         self.killed.discard(node.name)
         self.sampler.restarted(node)
+        if self.stays:
+            self._introduce(node)
+
+    def _introduce(self, node):
+        """Peers hear of the restart at once: else they drop the first commands of the next load. The daemon permits ten pings a
+        second of an XPU."""
+        for xpu in node.xpus[:MAX_PINGS]:
+            others = [each for other in self.plan.of_kind("endpoint") if other is not node for each in other.xpus]
+            for peer in others[:MAX_PINGS]:
+                try:
+                    self.sampler.connections.call(node, "peers.ping", xpu=xpu, peer=peer, timeout_ms=200)
+                except rpc.RpcError:
+                    pass  # no peer, or one that does not answer
 
     def _signal_node(self, kind, node):
         if kind == "start":
