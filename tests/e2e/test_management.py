@@ -229,7 +229,7 @@ def test_what_the_lists_say(pair):
          "address": e2e.ip_of(0)}]
     assert e2e.managed(left, "peers", "list")["peers"] == [
         {"xpu": 1, "port": "p0", "address": e2e.ip_of(1), "mac": e2e.mac_of(1),
-         "resolving": False}]
+         "resolving": False, "name": ""}]
     port, = e2e.managed(right, "ports", "list")["ports"]
     assert port["mac"] == e2e.mac_of(1) and port["link_up"] and port["driver"] == "net_memif"
     assert 0 < port["pool_free"] <= port["pool_frames"]

@@ -162,6 +162,7 @@ TEST_F(RpcTest, Lists) {
   const Json peers = client_.Result("peers.list")["peers"];
   EXPECT_EQ(peers[0]["mac"], "02:00:00:00:00:02");
   EXPECT_EQ(peers[0]["resolving"], false);
+  EXPECT_EQ(peers[0]["name"], "gpu4");
   EXPECT_EQ(peers[1]["mac"], "");
   EXPECT_EQ(peers[1]["resolving"], true);
   EXPECT_EQ(client_.Result("clients.list")["clients"][0]["state"], "open");
