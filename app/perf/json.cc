@@ -238,7 +238,8 @@ HostFacts ReadHost() {
 std::string WhyLines(const std::string& why) {
   std::string lines;
   if (why.empty()) return lines;
-  for (const Json& row : Json::parse(why)["conclusions"]) {
+  const Json object = Json::parse(why);
+  for (const Json& row : object["conclusions"]) {
     lines +=
         absl::StrCat("why: ", row["of"].get<std::string>(), ": ", row["finding"].get<std::string>(),
                      "; remedy: ", row["remedy"].get<std::string>(), "\n");

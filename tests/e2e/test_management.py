@@ -225,7 +225,7 @@ def test_what_the_lists_say(pair):
     assert e2e.managed(left, "version")["name"] == left.name
     assert e2e.managed(left, "version")["pid"] == left.pid
     assert e2e.managed(left, "instances", "list")["instances"] == [
-        {"xpu": 0, "instance": 0, "lcore": left.config["lcores"][0]["cpu"], "port": "p0",
+        {"xpu": 0, "instance": 0, "partition": 0, "lcore": left.config["lcores"][0]["cpu"], "port": "p0",
          "address": e2e.ip_of(0)}]
     assert e2e.managed(left, "peers", "list")["peers"] == [
         {"xpu": 1, "port": "p0", "address": e2e.ip_of(1), "mac": e2e.mac_of(1),

@@ -59,7 +59,8 @@ TEST(JsonTest, HasTheFieldsOfTheSchema) {
   const Json json = Write(SomeOptions(), {GoodResult()});
   EXPECT_EQ(Keys(json), (std::set<std::string>{"schema_version", "tool", "version", "git", "start",
                                                "end", "argv", "host", "config", "results", "served",
-                                               "workload", "verdict"}));
+                                               "workload", "why", "verdict"}));
+  EXPECT_EQ(json["why"], nullptr);
   EXPECT_EQ(json["schema_version"], 1);
   EXPECT_EQ(json["tool"], "suede-perf");
   EXPECT_EQ(json["version"], "1.2.3");
@@ -109,6 +110,16 @@ TEST(TableTest, OfMemoryOperationsFitsIntoALine) {
   options.atomic = Atomic::kReadIncrement;
   EXPECT_NE(TableHead(options).find("read_increment"), std::string::npos);
   EXPECT_EQ(Write(options, {result})["config"]["atomic"], "read_increment");
+}
+
+TEST(JsonTest, HasTheCausesOfWaits) {
+  const std::string why =
+      R"({"samples":3,"conclusions":[{"of":"a","finding":"b","remedy":"c"}]})";
+  const Document document{.start = {}, .end = {}, .argv = {}, .host = {}};
+  const Json json = Json::parse(ToJson(SomeOptions(), document, Verdict(), why));
+  EXPECT_EQ(json["why"]["samples"], 3);
+  EXPECT_EQ(WhyLines(why), "why: a: b; remedy: c\n");
+  EXPECT_EQ(WhyLines(""), "");
 }
 
 TEST(JsonTest, ResultsAreInBaseUnits) {

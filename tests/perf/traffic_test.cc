@@ -208,7 +208,7 @@ TEST(TraceTest, StepsFollowEachOther) {
 
 // Returns a rank's step in words: "0>1:8@5" sends 8 bytes to rank 1 at 5 ns, "0<1:8" receives
 // them, "0=7" calculates for 7 ns.
-std::string Words(Traffic& traffic, uint32_t rank, uint32_t step) {
+std::string StepWords(Traffic& traffic, uint32_t rank, uint32_t step) {
   std::string out;
   const Step each = traffic.StepOf(rank, 0, step);
   const auto add = [&](char sign, const Transfer& of, bool at) {
@@ -236,12 +236,12 @@ TEST(GoalTest, OperationsGoOnWhereTheyNeedNoOther) {
   ASSERT_TRUE(rows.ok()) << rows.status();
   Traffic traffic({.pattern = Pattern::kTrace, .ranks = 3}, *rows);
   ASSERT_EQ(traffic.steps(), 2u);
-  EXPECT_EQ(Words(traffic, 0, 0), "0>1:10@100 0<2:20 0=100");
-  EXPECT_EQ(Words(traffic, 1, 0), "1<0:10");
-  EXPECT_EQ(Words(traffic, 2, 0), "2>0:20@0");
-  EXPECT_EQ(Words(traffic, 0, 1), "0>2:1@0");  // a message without data has one byte
-  EXPECT_EQ(Words(traffic, 1, 1), "1>2:5@0 1=30");
-  EXPECT_EQ(Words(traffic, 2, 1), "2<0:1 2<1:5");
+  EXPECT_EQ(StepWords(traffic, 0, 0), "0>1:10@100 0<2:20 0=100");
+  EXPECT_EQ(StepWords(traffic, 1, 0), "1<0:10");
+  EXPECT_EQ(StepWords(traffic, 2, 0), "2>0:20@0");
+  EXPECT_EQ(StepWords(traffic, 0, 1), "0>2:1@0");  // a message without data has one byte
+  EXPECT_EQ(StepWords(traffic, 1, 1), "1>2:5@0 1=30");
+  EXPECT_EQ(StepWords(traffic, 2, 1), "2<0:1 2<1:5");
 }
 
 TEST(GoalTest, ReceivesAreInNoEarlierStepThanTheirSends) {
@@ -253,10 +253,10 @@ TEST(GoalTest, ReceivesAreInNoEarlierStepThanTheirSends) {
   ASSERT_TRUE(rows.ok()) << rows.status();
   Traffic traffic({.pattern = Pattern::kTrace, .ranks = 3}, *rows);
   ASSERT_EQ(traffic.steps(), 3u);
-  EXPECT_EQ(Words(traffic, 0, 0), "0<2:2");
-  EXPECT_EQ(Words(traffic, 0, 1), "0>1:3@0");
-  EXPECT_EQ(Words(traffic, 0, 2), "0<1:1");
-  EXPECT_EQ(Words(traffic, 1, 2), "1>0:1@0");
+  EXPECT_EQ(StepWords(traffic, 0, 0), "0<2:2");
+  EXPECT_EQ(StepWords(traffic, 0, 1), "0>1:3@0");
+  EXPECT_EQ(StepWords(traffic, 0, 2), "0<1:1");
+  EXPECT_EQ(StepWords(traffic, 1, 2), "1>0:1@0");
 }
 
 TEST(GoalTest, AReceiveTakesWhatWasSentBefore) {
@@ -269,8 +269,8 @@ TEST(GoalTest, AReceiveTakesWhatWasSentBefore) {
       "t", 2);
   ASSERT_TRUE(rows.ok()) << rows.status();
   Traffic traffic({.pattern = Pattern::kTrace, .ranks = 2}, *rows);
-  EXPECT_EQ(Words(traffic, 1, 1), "1<0:2 1<0:1");
-  EXPECT_EQ(Words(traffic, 1, 2), "1>0:4@0");
+  EXPECT_EQ(StepWords(traffic, 1, 1), "1<0:2 1<0:1");
+  EXPECT_EQ(StepWords(traffic, 1, 2), "1>0:4@0");
 }
 
 TEST(GoalTest, ErrorsNameLineAndMend) {
