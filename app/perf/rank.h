@@ -43,17 +43,18 @@ class Rank {
     const uint64_t loads = work_.loads();
     const bool received =
         receiver_.Poll([&](const ReceivedCommand& c) { return OnCommand(c, now); });
-    const bool completed = PollCompletions(now);
+    const Completed completed = PollCompletions(now);
     const bool signaled = barrier_.Step(phase_ == Phase::kWait || phase_ == Phase::kAccount, now);
     const bool advanced = AdvancePhase(now);
     // Sends at a barrier, too: other ranks may wait for responses.
     const bool sent = work_.sender().Send(now);
-    // During work only received load is a sign of life, not the repeated messages of ranks at a
-    // barrier.
-    const bool progressed = phase_ == Phase::kWork ? work_.loads() != loads : received;
-    if (progressed || completed || advanced || sent) last_progress_ = now;
+    // During work only load is a sign of life, received or completed, not the repeated messages of
+    // ranks at a barrier.
+    const bool progressed = phase_ == Phase::kWork ? work_.loads() != loads || completed.load
+                                                   : received || completed.any;
+    if (progressed || advanced || sent) last_progress_ = now;
     CheckProgress(now);
-    return received || completed || signaled || advanced || sent;
+    return received || completed.any || signaled || advanced || sent;
   }
 
   bool done() const { return phase_ == Phase::kEnd; }
@@ -87,16 +88,23 @@ class Rank {
     return true;
   }
 
-  bool PollCompletions(Time now) {
+  struct Completed {
+    bool any = false;
+    bool load = false;
+  };
+  Completed PollCompletions(Time now) {
     suede_completion done[32];
     const uint32_t count = endpoint_.PollCompletions(done, 32);
+    Completed completed{.any = count > 0};
     for (uint32_t i = 0; i < count; ++i) {
-      if (done[i].tag == CompletionTags::kMessage)
+      if (done[i].tag == CompletionTags::kMessage) {
         barrier_.tags().OnCompletion();
-      else
+      } else {
         work_.OnCompletion(done[i], now);
+        completed.load = true;
+      }
     }
-    return count > 0;
+    return completed;
   }
 
   bool AdvancePhase(Time now) {

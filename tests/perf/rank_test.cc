@@ -277,6 +277,22 @@ TEST_F(RankTest, ALostCommandIsNamed) {
   EXPECT_NE(said.find("waits for 1 commands of rank"), std::string::npos) << said;
 }
 
+// The others repeat their arrivals at the barrier, and rank 0 answers them.
+TEST_F(RankTest, ALossTowardsRankZeroEndsIt) {
+  uint32_t count = 0;
+  link_.fault = [&](Loopback::Stored& command) {
+    const bool is_to_zero = command.destination == 100;
+    return is_to_zero && ++count == 20 ? Loopback::Fate::kDrop : Loopback::Fate::kDeliver;
+  };
+  Build(3);
+  Run(/*absent=*/UINT32_MAX, Time(std::chrono::seconds(30)));
+  EXPECT_TRUE(ranks_[0]->done());
+  EXPECT_EQ(ranks_[0]->result().outcome, Outcome::kPeerSilent);
+  EXPECT_NE(ranks_[0]->result().explanation.find("waits for 1 commands of rank"),
+            std::string::npos)
+      << ranks_[0]->result().explanation;
+}
+
 TEST_F(RankTest, AnAbsentRankIsNamed) {
   Build(3);
   Run(/*absent=*/2);
