@@ -326,8 +326,8 @@ int suede_mem_target::FindInstance() {
   for (uint32_t i = 0; error == 0 && i < count; ++i) {
     uint64_t xpu = 0;
     uint64_t number = 0;
-    error = suede_register_read(client, SUEDE_REG_INSTANCE_XPU(i), SUEDE_REG_INSTANCE_XPU_BITS,
-                                &xpu);
+    error =
+        suede_register_read(client, SUEDE_REG_INSTANCE_XPU(i), SUEDE_REG_INSTANCE_XPU_BITS, &xpu);
     if (error != 0) break;
     error = suede_register_read(client, SUEDE_REG_INSTANCE_INSTANCE(i),
                                 SUEDE_REG_INSTANCE_INSTANCE_BITS, &number);

@@ -288,8 +288,7 @@ TEST_F(RankTest, ALossTowardsRankZeroEndsIt) {
   Run(/*absent=*/UINT32_MAX, Time(std::chrono::seconds(30)));
   EXPECT_TRUE(ranks_[0]->done());
   EXPECT_EQ(ranks_[0]->result().outcome, Outcome::kPeerSilent);
-  EXPECT_NE(ranks_[0]->result().explanation.find("waits for 1 commands of rank"),
-            std::string::npos)
+  EXPECT_NE(ranks_[0]->result().explanation.find("waits for 1 commands of rank"), std::string::npos)
       << ranks_[0]->result().explanation;
 }
 

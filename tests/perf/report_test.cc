@@ -113,8 +113,7 @@ TEST(TableTest, OfMemoryOperationsFitsIntoALine) {
 }
 
 TEST(JsonTest, HasTheCausesOfWaits) {
-  const std::string why =
-      R"({"samples":3,"conclusions":[{"of":"a","finding":"b","remedy":"c"}]})";
+  const std::string why = R"({"samples":3,"conclusions":[{"of":"a","finding":"b","remedy":"c"}]})";
   const Document document{.start = {}, .end = {}, .argv = {}, .host = {}};
   const Json json = Json::parse(ToJson(SomeOptions(), document, Verdict(), why));
   EXPECT_EQ(json["why"]["samples"], 3);
