@@ -42,15 +42,18 @@ def wait_for_sessions(*sockets):
 
 
 def check_registers(daemon):
-    """The registers of the links have the values of links.list."""
-    for port, link in enumerate(links_of(daemon.management)):
+    """The registers of the links have the values of links.list, which go on meanwhile."""
+    before = links_of(daemon.management)
+    for port, link in enumerate(before):
         def read(name):
             return e2e.managed(daemon, "reg", "read", name)["registers"][0]["value"]
         assert read(f"link.{port}.link_session_up") == 1
         assert read(f"link.{port}.llr_tx_state") == 2
         assert read(f"port.{port}.llr") == 1
         for name in ("llr_tx_frames_total", "llr_tx_replayed_total", "link_sessions_total"):
-            assert read(f"link_counter.{port}.{name}") == link["counters"][name], name
+            value = read(f"link_counter.{port}.{name}")
+            after = links_of(daemon.management)[port]["counters"][name]
+            assert link["counters"][name] <= value <= after, name
 
 
 def test_loss_on_the_cables_is_repaired_by_the_links():

@@ -38,7 +38,7 @@ def test_what_the_programs_refuse(tmp_path, text, message):
 
 def test_the_programs_check_loads(tmp_path):
     text = lab.LEAST.replace("{iterations: 3}", "{iterations: 3, workload: incast, target: 7}")
-    assert "FILE:5:39: load[0].target: --target: the number of a rank, from 0" in refused(tmp_path, text)
+    assert "FILE:5:39: load[0].target: --target: give the number of a rank, from 0" in refused(tmp_path, text)
     text = lab.LEAST.replace("{iterations: 3}", "{iterations: 3, workload: trace, trace: none.csv}")
     assert "FILE:5:38: load[0].trace: --trace: " in refused(tmp_path, text)
     assert "none.csv: cannot be read; name another" in refused(tmp_path, text)

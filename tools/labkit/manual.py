@@ -4,6 +4,7 @@
 
   manual.py page TEMPLATE      the page, for scdoc
   manual.py completion         a script for bash
+  manual.py completion-zsh     a function for zsh
 """
 
 import argparse
@@ -90,18 +91,36 @@ def page(template):
     return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
 
 
-def completion():
-    def flags(parser):
-        return " ".join(flag for action in parser._actions for flag in action.option_strings  # pylint: disable=protected-access
-                        if flag.startswith("--"))
+def flags_of(parser):
+    return " ".join(flag for action in parser._actions for flag in action.option_strings  # pylint: disable=protected-access
+                    if flag.startswith("--"))
 
-    cases = "".join(f'    {name}) words="{flags(commands.make_parser(name))}" ;;\n' for name in commands.COMMANDS)
+
+def first_words():
+    return f"{' '.join(commands.COMMANDS)} {flags_of(main.make_parser())}"
+
+
+def zsh_completion():
+    cases = "".join(f'  {name}) offered="{flags_of(commands.make_parser(name))}" ;;\n' for name in commands.COMMANDS)
+    return f"""#compdef suede-lab
+local offered
+case ${{words[2]}} in
+{cases}  *) offered="{flags_of(main.make_parser())}" ;;
+esac
+(( CURRENT > 2 )) || offered="{first_words()}"
+compadd -- ${{=offered}}
+[[ $PREFIX == -* ]] || _files
+"""
+
+
+def completion():
+    cases = "".join(f'    {name}) words="{flags_of(commands.make_parser(name))}" ;;\n' for name in commands.COMMANDS)
     return f"""# bash completion of suede-lab
 _suede_lab() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} words
   [ "$COMP_CWORD" != 1 ] || command=
   case $command in
-{cases}    *) words="{' '.join(commands.COMMANDS)} {flags(main.make_parser())}" ;;
+{cases}    *) words="{first_words()}" ;;
   esac
   case $current in
     -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
@@ -117,5 +136,7 @@ if __name__ == "__main__":
         print(page(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")), end="")
     elif sys.argv[1:] == ["completion"]:
         print(completion(), end="")
+    elif sys.argv[1:] == ["completion-zsh"]:
+        print(zsh_completion(), end="")
     else:
-        sys.exit("usage: manual.py page TEMPLATE | completion")
+        sys.exit("usage: manual.py page TEMPLATE | completion | completion-zsh")
