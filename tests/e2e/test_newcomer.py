@@ -73,7 +73,7 @@ def alive(group):
     return True
 
 
-# Of each section, what its output has.
+# Patterns in the output of the blocks of each section; None: a block goes on in the background.
 SAYS = {
     "Endpoints": [None, "1 asked, 1 answered"],
     "A program in C": ["hello 19 from XPU 0"],
