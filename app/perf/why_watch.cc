@@ -24,10 +24,6 @@ constexpr std::array<std::string_view, 6> kKinds = {
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kOff = "off";
 
-Json Conclusion(std::string_view of, std::string finding, std::string_view remedy) {
-  return Json{{"of", of}, {"finding", std::move(finding)}, {"remedy", remedy}};
-}
-
 // Whether something waits, is on the way or is not read.
 bool IsBusy(const Json& waits) {
   if (!ctl::ListOf(waits, "waits").empty()) return true;
@@ -98,8 +94,9 @@ void WhyWatch::AddEvents(Json* conclusions) {
                 value.is_string() ? value.get<std::string>() : Dump(value));
     }
     const std::string remedy = ctl::StringOf(event, "remedy");
-    found.push_back(Conclusion(StrCat("event ", kind), fields.empty() ? "" : fields.substr(1),
-                               remedy.empty() ? "docs/events.md" : std::string_view(remedy)));
+    found.push_back(
+        ctl::WhyConclusion(StrCat("event ", kind), fields.empty() ? "" : fields.substr(1),
+                           remedy.empty() ? "docs/events.md" : std::string_view(remedy)));
   }
   const size_t first = found.size() - std::min(found.size(), kMaxEvents);
   for (size_t i = first; i < found.size(); ++i) conclusions->push_back(std::move(found[i]));
@@ -109,9 +106,9 @@ void WhyWatch::AddIdle(Json* conclusions) {
   const absl::StatusOr<Json> config = daemon_.Call("config.get", ForeignJson::object());
   if (!config.ok()) return;
   if (ctl::StringOf(*config, "yaml").find("idle: sleep") == std::string::npos) return;
-  conclusions->push_back(Conclusion("lcores",
-                                    "idle: sleep: latencies contain the time to wake an lcore",
-                                    "lcores[].idle: spin, where latencies matter"));
+  conclusions->push_back(
+      ctl::WhyConclusion("lcores", "idle: sleep: latencies contain the time to wake an lcore",
+                         "lcores[].idle: spin, where latencies matter"));
 }
 
 std::string WhyWatch::End() {

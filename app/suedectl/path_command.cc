@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "base/text.h"
 #include "suedectl/command_line.h"
+#include "suedectl/json_members.h"
 #include "suedectl/path_experiments.h"
 #include "suedectl/path_incast.h"
 #include "suedectl/path_judge.h"
@@ -28,7 +29,7 @@ using Clock = PathProber::Clock;
 constexpr uint32_t kDefaultCount = 200;
 constexpr uint32_t kDefaultSeconds = 10;
 constexpr uint32_t kMaxCaptureSeconds = 600;
-constexpr std::string_view kForeign = "rx_drop_destination_total";
+constexpr char kForeign[] = "rx_drop_destination_total";
 
 std::optional<uint32_t> Given(const ForeignJson& params, const char* name) {
   if (!params.contains(name)) return std::nullopt;
@@ -86,12 +87,9 @@ class PortCapture {
 absl::StatusOr<uint64_t> ForeignFrames(Daemon& daemon) {
   const absl::StatusOr<Json> result = daemon.Call("counters.get", ForeignJson::object());
   if (!result.ok()) return result.status();
-  const auto sets = result->find("sets");
-  if (sets == result->end() || !sets->is_array() || sets->empty()) return 0;
-  const auto counters = (*sets)[0].find("counters");
-  if (counters == (*sets)[0].end() || !counters->is_object()) return 0;
-  const auto count = counters->find(kForeign);
-  return count != counters->end() && count->is_number_unsigned() ? count->get<uint64_t>() : 0;
+  const Json& sets = ListOf(*result, "sets");
+  const Json* const counters = sets.empty() ? nullptr : MemberOf(sets[0], "counters");
+  return counters == nullptr ? 0 : NumberOr0(*counters, kForeign);
 }
 
 struct Senders {
@@ -187,8 +185,8 @@ class PathRunner {
 absl::StatusOr<PathTask> TaskOf(Daemon& daemon, const ForeignJson& params) {
   const absl::StatusOr<Json> config = daemon.Call("config.get", ForeignJson::object());
   if (!config.ok()) return config.status();
-  const auto yaml = config->find("yaml");
-  if (yaml == config->end() || !yaml->is_string()) {
+  const Json* const yaml = MemberOf(*config, "yaml");
+  if (yaml == nullptr || !yaml->is_string()) {
     return absl::UnavailableError("the daemon's message has no configuration");
   }
   return PlanPath(yaml->get<std::string>(), {.peer = params["peer"].get<uint32_t>(),

@@ -21,11 +21,6 @@ uint32_t PercentOf(uint64_t part, uint64_t whole) {
 
 Json Optional(const auto& value) { return value ? Json(*value) : Json(); }
 
-// A conclusion: the thing, the finding about it, and what to do.
-Json Conclude(std::string what, std::string finding, std::string_view remedy) {
-  return Json{{"of", std::move(what)}, {"finding", std::move(finding)}, {"remedy", remedy}};
-}
-
 std::string NameOf(const WhyFlowKey& key) {
   const auto& [xpu, instance, peer, vc] = key;
   return StrCat("XPU ", xpu, ".", instance, " to XPU ", peer, ", VC ", vc);
@@ -98,8 +93,8 @@ class Report {
         StrCat(name, " in ", PercentOf(samples, own_.count()),
                " % of the samples: ", is_known ? known->meaning : "unknown to this suedectl");
     if (flow.plane) StrAppend(&finding, " (plane ", *flow.plane, ")");
-    conclusions_.push_back(
-        Conclude(NameOf(key), std::move(finding), is_known ? known->remedy : "a newer suedectl"));
+    conclusions_.push_back(WhyConclusion(NameOf(key), std::move(finding),
+                                         is_known ? known->remedy : "a newer suedectl"));
   }
 
   // Returns the rings in which something waits, of `peer` or of all, and concludes about full ones.
@@ -126,21 +121,21 @@ class Report {
     return rows;
   }
 
-  void ConcludeReader(std::string what, const WhyReader& reader, uint32_t percent,
+  void ConcludeReader(std::string_view what, const WhyReader& reader, uint32_t percent,
                       std::string_view place) {
     constexpr uint32_t kFull = 50;
     if (!reader.client) {
-      conclusions_.push_back(Conclude(std::move(what),
-                                      "commands have arrived, and no client has claimed the VC",
-                                      "start the client that reads it"));
+      conclusions_.push_back(
+          WhyConclusion(what, "commands have arrived, and no client has claimed the VC",
+                        "start the client that reads it"));
     } else if (percent >= kFull) {
       conclusions_.push_back(
-          Conclude(std::move(what),
-                   StrCat("client ", *reader.client, " ", place,
-                          " more slowly than commands arrive: its "
-                          "ring is ",
-                          percent, " % full"),
-                   "the reading program: its CPU, its work for each command; a larger ring"));
+          WhyConclusion(what,
+                        StrCat("client ", *reader.client, " ", place,
+                               " more slowly than commands arrive: its "
+                               "ring is ",
+                               percent, " % full"),
+                        "the reading program: its CPU, its work for each command; a larger ring"));
     }
   }
 
@@ -164,18 +159,18 @@ class Report {
     return rows;
   }
 
-  void ConcludeQueue(std::string what, const WhyQueue& queue, uint64_t waiting) {
+  void ConcludeQueue(std::string_view what, const WhyQueue& queue, uint64_t waiting) {
     if (queue.state == "broken") {
-      conclusions_.push_back(Conclude(std::move(what),
-                                      "is not served any more: the client wrote "
-                                      "invalid indices",
-                                      "restart the client"));
+      conclusions_.push_back(WhyConclusion(what,
+                                           "is not served any more: the client wrote "
+                                           "invalid indices",
+                                           "restart the client"));
     } else if (waiting * 2 >= queue.ring_lines && queue.ring_lines != 0) {
-      conclusions_.push_back(
-          Conclude(std::move(what),
-                   StrCat("the lcore has not taken ", waiting, " of ", queue.ring_lines,
-                          " lines: PDUs in front of them wait, or the lcore has no time"),
-                   "the causes of the flows above; suedectl top shows whether the lcore is busy"));
+      conclusions_.push_back(WhyConclusion(
+          what,
+          StrCat("the lcore has not taken ", waiting, " of ", queue.ring_lines,
+                 " lines: PDUs in front of them wait, or the lcore has no time"),
+          "the causes of the flows above; suedectl top shows whether the lcore is busy"));
     }
   }
 
@@ -184,12 +179,13 @@ class Report {
         input_.peer ? StrCat("commands to XPU ", *input_.peer) : std::string("all commands");
     if (own_.queues().empty()) {
       conclusions_.push_back(
-          Conclude(what, "no client is attached", "start the client; suedectl clients list"));
+          WhyConclusion(what, "no client is attached", "start the client; suedectl clients list"));
     } else {
-      conclusions_.push_back(Conclude(what,
-                                      "nothing waits and nothing is in flight: the clients hand "
-                                      "over no commands",
-                                      "the sending program: what does it wait for"));
+      conclusions_.push_back(
+          WhyConclusion(what,
+                        "nothing waits and nothing is in flight: the clients hand "
+                        "over no commands",
+                        "the sending program: what does it wait for"));
     }
   }
 
@@ -199,6 +195,10 @@ class Report {
 };
 
 }  // namespace
+
+Json WhyConclusion(std::string_view of, std::string finding, std::string_view remedy) {
+  return Json{{"of", of}, {"finding", std::move(finding)}, {"remedy", remedy}};
+}
 
 bool WhySamples::Add(const Json& waits, const Json& queues) {
   if (MemberOf(waits, "waits") == nullptr || MemberOf(queues, "queues") == nullptr) return false;

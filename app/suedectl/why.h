@@ -48,7 +48,6 @@ struct WhyReader {
   uint64_t ring_lines = 0;    // of the last sample
   uint64_t filled_lines = 0;  // sums over the samples
   uint64_t unclaimed_pdus = 0;
-  uint64_t least_filled = UINT64_MAX;
 };
 using WhyReaderKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // xpu, instance, VC
 
@@ -86,6 +85,9 @@ class WhySamples {
   std::map<WhyReaderKey, WhyReader> readers_;
   std::map<WhyQueueKey, WhyQueue> queues_;
 };
+
+// Returns a conclusion: the thing, the finding about it, and what to do.
+Json WhyConclusion(std::string_view of, std::string finding, std::string_view remedy);
 
 struct WhyInput {
   const WhySamples& own;
