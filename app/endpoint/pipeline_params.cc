@@ -311,6 +311,8 @@ PortUse UseOf(const Config& config, uint32_t p) {
       // Commands are packed into frames of plane 0's port, and may leave on any port. Frames of the
       // other ports hold received PDUs and the transport's own messages.
       use.unclaimed_pdus += (uint64_t{config.clients.unclaimed_pdus} + kMaxPromisedPdus) * kVcCount;
+      if (config.transport.recovery == LossRecovery::kSelective)
+        use.unclaimed_pdus += kMaxEarlyPdus;
       if (plane != 0) continue;
       for (const InstancePort& other : instance.ports) add_queue(other.port, i);
       PortHome& home = homes[instance.lcore];

@@ -26,7 +26,7 @@ using OutputJson = nlohmann::ordered_json;  // for output: keeps the order of me
 // Names of the messages, in the order of ControlMessage.
 constexpr std::string_view kMessages[] = {"ready",          "not_ready", "credit", "congestion",
                                           "session_number", "hello",     "plane",  "fence",
-                                          "fenced",         "path"};
+                                          "fenced",         "path",      "repair"};
 static_assert(std::size(kMessages) == std::variant_size_v<ControlMessage>);
 
 constexpr std::string_view kPlaneStates[] = {"down", "init", "up"};  // indexed by PlaneState
@@ -47,7 +47,9 @@ uint64_t MaxIn(const ControlPlace& place, const Field&) {
 }
 
 constexpr std::string_view kUseType =
-    "; use hello, not_ready, ready, plane, fence, fenced, credit, congestion or session_number";
+    "; use hello, not_ready, ready, plane, fence, fenced, credit, congestion, session_number, path "
+    "or "
+    "repair";
 
 // ---- Writing.
 
@@ -79,8 +81,8 @@ OutputJson FieldJson(uint64_t number) {
 }
 OutputJson FieldJson(Psn psn) { return psn.value(); }
 OutputJson FieldJson(PlaneState state) { return kPlaneStates[static_cast<size_t>(state)]; }
-template <class Value>
-OutputJson FieldJson(const std::array<Value, kVcCount>& values) {
+template <class Value, size_t kSize>
+OutputJson FieldJson(const std::array<Value, kSize>& values) {
   OutputJson array = OutputJson::array();
   for (const Value value : values) array.push_back(FieldJson(value));
   return array;
@@ -89,6 +91,15 @@ OutputJson FieldJson(const std::array<Value, kVcCount>& values) {
 OutputJson FieldJson(const MorePsns& more) {
   OutputJson array = OutputJson::array();
   for (uint32_t i = 0; i < more.count; ++i) array.push_back(FieldJson(more.psns[i]));
+  return array;
+}
+
+OutputJson FieldJson(const PsnMarks& marks) {
+  OutputJson array = OutputJson::array();
+  for (uint32_t i = 0; i < marks.count; ++i) {
+    array.push_back(FieldJson(marks.words[i].received));
+    array.push_back(FieldJson(marks.words[i].wanted));
+  }
   return array;
 }
 
@@ -257,9 +268,9 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, u
   return Wrong(place, ": ", Quoted(value), "; use 16 hex digits", min == 0 ? "" : ", not all 0");
 }
 
-template <class Value>
+template <class Value, size_t kSize>
 absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
-                      std::array<Value, kVcCount>& field) {
+                      std::array<Value, kSize>& field) {
   if (!value.is_array() || value.size() != field.size()) {
     return Wrong(place, ": ", Quoted(value), "; use an array of ", field.size(),
                  std::is_same_v<Value, Psn> ? " PSNs" : " numbers");
@@ -280,6 +291,22 @@ absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, u
   field.count = static_cast<uint8_t>(value.size());
   for (uint32_t i = 0; i < field.count; ++i) {
     absl::Status status = ReadInto(StrCat(place, "[", i, "]"), value[i], min, max, field.psns[i]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadInto(std::string_view place, const Json& value, uint64_t min, uint64_t max,
+                      PsnMarks& field) {
+  if (!value.is_array() || value.size() % 2 != 0 || value.size() > 2 * kPsnWords) {
+    return Wrong(place, ": ", Quoted(value), "; use an array of up to ", kPsnWords,
+                 " pairs of words");
+  }
+  field.count = static_cast<uint8_t>(value.size() / 2);
+  for (uint32_t i = 0; i < value.size(); ++i) {
+    PsnMarks::Word& word = field.words[i / 2];
+    absl::Status status = ReadInto(StrCat(place, "[", i, "]"), value[i], min, max,
+                                   i % 2 == 0 ? word.received : word.wanted);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

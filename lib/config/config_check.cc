@@ -9,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "base/device_string.h"
+#include "base/psn_bits.h"
 #include "base/text.h"
 #include "config/config_checks.h"
 #include "config/config_draft.h"
@@ -113,6 +114,14 @@ Status CheckMtu(ConfigDraft& draft, PortConfig& port, const std::string& path) {
       OverheadBytes(port.encapsulation) + (Seals(draft.config) ? kSealingBytes : 0);
   const uint32_t needed = limit + overhead;
   if (port.mtu_bytes == 0) port.mtu_bytes = std::max(kUsualMtu, needed);
+  const uint32_t of_report = kMaxReportBytes + overhead;
+  if (draft.config.transport.recovery == LossRecovery::kSelective && port.mtu_bytes < of_report) {
+    return draft.Error(path + ".mtu_bytes",
+                       StrCat(port.mtu_bytes,
+                              " is too small for the reports of transport.recovery: selective; use "
+                              "at least ",
+                              of_report, ", or go_back_n"));
+  }
   if (port.mtu_bytes >= needed) return OkStatus();
   const uint32_t largest = port.mtu_bytes - overhead;
   std::string mend = StrCat("use an MTU of at least ", needed);

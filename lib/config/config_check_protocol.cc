@@ -3,6 +3,7 @@
 #include <bit>
 #include <chrono>
 
+#include "base/psn_bits.h"
 #include "base/text.h"
 #include "config/config_checks.h"
 #include "config/config_encapsulation.h"
@@ -26,6 +27,13 @@ Status CheckTransport(const ConfigDraft& draft) {
     return draft.Error("transport.window_bytes",
                        StrCat(t.window_bytes, " is less than one PDU at packing.limit_bytes; use ",
                               limit, " or more"));
+  }
+  if (t.recovery == LossRecovery::kSelective && t.window_pdus > kPsnBits) {
+    return draft.Error("transport.window_pdus",
+                       StrCat(t.window_pdus,
+                              " is more than transport.recovery: selective keeps "
+                              "apart; use at most ",
+                              kPsnBits, ", or go_back_n"));
   }
   if (t.ack_every_pdus > t.window_pdus) {
     return draft.Error("transport.ack_every_pdus",

@@ -114,6 +114,9 @@ constexpr ConfigField<TransportConfig> kTransport[] = {
                                      "{port, peer}, vc one for each. The same at both ends.",
                                      {.shown_default = "vc where a port has pfc or cbfc and no "
                                                        "peer has hello: never, else port"}),
+    Key<&TransportConfig::recovery>("recovery", "", {},
+                                    "Repetition after a loss: of all from the lost PDU on, or of "
+                                    "the lost PDUs, where both ends say selective (repair.md)."),
     Key<&TransportConfig::window_pdus>("window_pdus", "PDUs", Between(1, 16384),
                                        "Max PDUs of a connection without an acknowledgement.",
                                        kAtOnce),

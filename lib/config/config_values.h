@@ -68,6 +68,7 @@ struct IpText {
   X(SealingConfig::Device, "auto", "ipsec_mb", "aesni_gcm", "aesni_mb", "openssl") \
   X(PeerConfig::Hello, "auto", "never")                                            \
   X(PsnScope, "port", "vc")                                                        \
+  X(LossRecovery, "go_back_n", "selective")                                        \
   X(ClientsConfig::Registers, "off", "read", "write")                              \
   X(LogConfig::Level, "debug", "info", "warning", "error")                         \
   X(LogConfig::Format, "text", "json")

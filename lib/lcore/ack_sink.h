@@ -7,6 +7,7 @@
 #include "base/coordinates.h"
 #include "lcore/instance.h"
 #include "lcore/peer_effects.h"
+#include "wire/control_pdu.h"
 #include "wire/rh.h"
 
 namespace suede {
@@ -20,6 +21,9 @@ class AckSink {
   // Handles that of a PDU whose own PSN is implausible: too far from those that the peer has sent.
   virtual void OnImplausible(Instance& instance, ConnectionIndex connection, RhOp op, Psn rpsn,
                              PeerEffects& effects) = 0;
+  // Handles a report of the peer about a connection (docs/repair.md).
+  virtual void OnRepair(Instance& instance, ConnectionIndex connection, const Repair& repair,
+                        PeerEffects& effects) = 0;
 
  protected:
   ~AckSink() = default;

@@ -65,6 +65,7 @@ void Instance::SetHello() {
   if (params.peers.empty()) return;
   // Lines of a receive ring that the commands of a PDU may take.
   const uint32_t lines = params.receive_lines == 0 ? 0 : params.receive_lines - kWrapLines;
+  const bool selective = params.transport.recovery == LossRecovery::kSelective;
   peers.own.hello = {.psn_scope = static_cast<uint8_t>(params.transport.psn_scope),
                      .answers_planes = true,
                      .sends_generations = peers.own.has_sessions,
@@ -77,7 +78,9 @@ void Instance::SetHello() {
                      .hears_pauses = true,
                      .answers_congestion = true,
                      .wants_echoes = tx.is_paced,
-                     .answers_path = path.rate.has_value()};
+                     .answers_path = path.rate.has_value(),
+                     .selective = selective,
+                     .unordered = selective && !peers.own.is_strict()};
 }
 
 void Instance::NoteLinkSpeed(PlaneIndex plane) {
@@ -101,11 +104,13 @@ bool Instance::IsOutOfService() const {
 
 void Instance::Take(const Settings& settings) {
   const PsnScope scope = params.transport.psn_scope;
+  const LossRecovery recovery = params.transport.recovery;
   const Ordering ordering = params.paths.ordering;
   const uint16_t partition = params.has_own_partition ? params.partition : settings.partition;
   static_cast<Settings&>(params) = settings;
   params.partition = partition;
   params.transport.psn_scope = scope;
+  params.transport.recovery = recovery;
   params.paths.ordering = ordering;
   peers.widest_window = std::max(peers.widest_window, settings.transport.window_pdus);
   if (sealing.on()) sealing.own->partition = partition;

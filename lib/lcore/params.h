@@ -79,6 +79,9 @@ inline constexpr uint32_t kMaxPlaneWeight = 65535;
 // Max PDUs of a VC that may wait beyond `unclaimed_pdus`: granted before claims changed hands.
 inline constexpr uint32_t kMaxPromisedPdus = 256;
 
+// Max PDUs of an instance that are kept because others before them are missing (docs/repair.md).
+inline constexpr uint32_t kMaxEarlyPdus = 4096;
+
 struct InstanceParams : Settings {
   uint16_t xpuid = 0;
   uint8_t instance = 0;
@@ -132,7 +135,7 @@ struct PortUse {
   uint32_t queue_pairs = 1;
   uint32_t lcores = 1;
   std::vector<PortHome> homes;
-  uint64_t unclaimed_pdus = 0;  // of all instances and VCs
+  uint64_t unclaimed_pdus = 0;  // of all instances and VCs; and kMaxEarlyPdus of each
   uint32_t link_frames = 0;     // held by the link: for replay, or for credit
 };
 // Frames that a port's pool must hold so that it never runs out: frames that pipelines may have in

@@ -11,6 +11,7 @@ PeerArrays::PeerArrays(const InstanceParams& params, const ConnectionMap& map)
   const auto count = static_cast<uint32_t>(params.peers.size());
   const size_t path_count = size_t{count} * map.plane_count();
   connections.resize(path_count * map.path_connections());
+  if (params.transport.recovery == LossRecovery::kSelective) early.resize(connections.size());
   sessions.resize(path_count);
   if (measures) rates.resize(path_count);
   slots.resize(path_count * map.session_count());
@@ -36,7 +37,8 @@ PeerArrays::PeerArrays(const InstanceParams& params, const ConnectionMap& map)
                       .sessions = &sessions[map.PathAt(peer, 0)],
                       .groups = &groups[map.PathAt(peer, 0)],
                       .connections = &connections[map.At(peer, 0, 0)],
-                      .rates = measures ? &rates[map.PathAt(peer, 0)] : nullptr},
+                      .rates = measures ? &rates[map.PathAt(peer, 0)] : nullptr,
+                      .early = early.empty() ? nullptr : &early[map.At(peer, 0, 0)]},
                      known.plain});
   }
   all = std::vector<Peer>(parts.begin(), parts.end());

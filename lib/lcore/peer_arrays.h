@@ -93,6 +93,7 @@ struct PeerArrays {
                                         // sessions'
   uint32_t widest_window = 0;           // the widest window so far, in PDUs, for CheckInvariants
   std::vector<Connection> connections;  // [connection]
+  std::vector<EarlyPdus> early;         // [connection]; empty without selective repair
   std::vector<PeerPaths> paths;         // [peer]
   std::vector<PlaneSession> sessions;   // [path]
   std::vector<PathRate> rates;          // [path]; empty if rates are not measured

@@ -74,6 +74,7 @@ struct ReceiveState {
 
   std::array<PduList, kVcCount> unclaimed;  // accepted PDUs that wait for a client
   std::array<uint32_t, kVcCount> unclaimed_count{};
+  uint32_t kept_early = 0;  // frames of PDUs that have arrived ahead of others
 };
 
 }  // namespace suede

@@ -21,8 +21,8 @@ struct Settings {
   uint32_t pack_limit_bytes = kDefaultPackBytes;  // no more than the ports' frames hold
   uint32_t inflight_pdus = 4096;                  // frames held unacknowledged, over all peers
   uint32_t unclaimed_pdus = 64;                   // PDUs that wait per VC without a client
-  TransportParams transport;  // a change of its psn_scope is ignored: connections keep theirs,
-  PathParams paths;           // and a change of its ordering
+  TransportParams transport;  // changes of its psn_scope and recovery are ignored: connections keep
+  PathParams paths;           // theirs; and so is a change of its ordering
 };
 
 // Memory of the requester, which belongs to the lcore from the request until `done`.

@@ -28,7 +28,9 @@ uint32_t FlowPlacement::BusyOf(Vc flow, PlaneIndex plane) const {
   uint32_t busy = 0;
   for (SessionIndex slot = 0; slot < peer_.own->map.session_count(); ++slot) {
     busy +=
-        peer_.connection(plane, peer_.own->map.Number(slot, flow)).in_flight().bytes() != 0 ? 1 : 0;
+        peer_.connection(plane, peer_.own->map.Number(slot, flow)).in_flight().oldest() != nullptr
+            ? 1
+            : 0;
   }
   return busy;
 }

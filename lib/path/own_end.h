@@ -23,7 +23,8 @@ struct OwnEnd {
          const PathParams& of_paths, const SecretKey& secret)
       : xpuid(own_xpuid),
         map(connections),
-        has_sessions(map.has_planes() || map.has_groups()),
+        has_sessions(map.has_planes() || map.has_groups() ||
+                     of_transport.recovery == LossRecovery::kSelective),
         transport(of_transport),
         paths(of_paths),
         numbers(secret),
@@ -65,7 +66,8 @@ struct OwnEnd {
   const uint16_t xpuid;
   const ConnectionMap map;
   // The planes have sessions and send in generations: there is more than one plane or session, so
-  // PDUs may move. PLANEs of peers are answered in any case.
+  // PDUs may move; or PDUs are repaired selectively, so that doubts end by a fence. PLANEs of peers
+  // are answered in any case.
   const bool has_sessions;
   const TransportParams& transport;
   const PathParams& paths;

@@ -24,6 +24,7 @@ struct PathParts {
   SessionGroup* groups;       // [plane]
   Connection* connections;    // [plane][session][VC]
   PathRate* rates = nullptr;  // [plane]; null: nothing is measured
+  EarlyPdus* early = nullptr;  // [plane][session][VC]; null: no selective repair
 
   // `number`, here and below: index of the connection on the plane, by session, and within a
   // session by VC if each VC has a connection.

@@ -90,6 +90,10 @@ class SessionGroup {
   SlotMask fencing() const { return fencing_; }
   // Whether `answer` answers a fence of ours.
   bool IsFenced(const SessionNumber& answer) const;
+  // Whether the session is fenced, in this turn modulo 2^16.
+  bool IsFenced(SessionIndex slot, uint16_t turn) const {
+    return (fencing_ >> slot & 1) != 0 && static_cast<uint16_t>(slots_[slot].turn) == turn;
+  }
   // The slot is fenced, and its PDUs in flight have left it. The session rests for `rest`, after
   // which none of its frames is in flight any more.
   void OnFenced(SessionIndex slot, Duration rest, Time now);

@@ -31,11 +31,13 @@ struct Pdu {
   static constexpr uint32_t kMaxRuns = 3;
   static constexpr uint32_t kMaxTags = 64;
   static constexpr uint16_t kNoQueue = 0xffff;
+  static constexpr uint16_t kWanted = 0xffff;
 
   TxNote note;  // of its frame: first, as a one-shot frame has only the note
   uint8_t vc = 0;
   uint16_t bytes = 0;           // bytes of commands
-  uint16_t room = 0;            // bytes of commands that the PDU may still take; 0: closed
+  uint16_t room = 0;            // bytes of commands that the PDU may still take; 0: closed;
+                                // kWanted: in flight, and to be sent again
   uint16_t command_count = 0;
   Pdu* next = nullptr;          // link of the one list that owns the PDU
   uint8_t* commands = nullptr;  // first byte of the commands
@@ -48,7 +50,7 @@ struct Pdu {
   bool moved : 1 = false;       // its plane died, or the PDU was given up while staged
   bool held : 1 = false;        // given up, and kept for its frame
   bool sealed : 1 = false;      // its frame has a sealed frame (Frame::sealed)
-  uint8_t : 1;
+  bool arrived : 1 = false;     // in flight: the far side has it, ahead of others
   uint8_t run_count : 2 = 0;
   uint16_t last_queue = kNoQueue;  // of the last run
   PduRun runs[kMaxRuns];

@@ -13,6 +13,12 @@ struct Agreement {
   // Whether PDUs may leave and are accepted.
   bool stands() const { return handshake.open() && mismatch == HelloMismatch::kNone; }
 
+  // Whether both ends, of which `own` is the own HELLO, repair selectively.
+  bool is_selective(const Hello& own) const {
+    return handshake.associated() && own.selective && hello.selective && hello.answers_planes &&
+           hello.sends_generations;
+  }
+
   Handshake handshake;
   Hello hello;                                    // the peer's last
   HelloMismatch mismatch = HelloMismatch::kNone;  // of its HELLO and ours

@@ -152,7 +152,10 @@ void Association::OnAgreed(PlaneIndex plane, const Hello& hello, bool knows_us, 
     }
   }
   for (uint32_t i = 0; i < peer_.own->map.peer_connections(); ++i) {
-    peer_.connections[i].rx().SetPeerWindow(hello.window_pdus);
+    ReceiveHalf& rx = peer_.connections[i].rx();
+    rx.SetPeerWindow(hello.window_pdus);
+    if (knows_us)
+      rx.SetSelective(agreement_.is_selective(peer_.own->hello) ? &peer_.early[i] : nullptr);
   }
   if (hello.reply_wanted) SendHello(plane, !agreement_.handshake.open(), hello.nonce, effects);
   choice_.Update(effects);

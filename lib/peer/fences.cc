@@ -48,6 +48,13 @@ void Fences::OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now
       ReceiveHalf& rx = peer_.connection(dead, number).rx();
       if (!known) rx.Open(peer_.PsnIn(number, fence.oldest, fence.more));
       rx.Close();
+      if (!rx.has_early()) continue;
+      Repair report = peer_.ReportOf(dead, number);
+      report.fenced_plane = true;
+      report.plane = fence.plane;
+      report.generation = fence.generation;
+      effects.Add(effect::Send{plane, report});
+      ++fenced.repairs;
     }
     peer_.FillAllPsns(dead, fenced.expected, fenced.more,
                       [](const Connection& one) { return one.rx().expected(); });
@@ -57,6 +64,27 @@ void Fences::OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now
   if (peer_.paths->sessions && is_known_plane) {
     health_.PlaneDown(dead, PlaneDownReason::kFence, now, effects);
   }
+}
+
+bool Fences::OnReport(PlaneIndex plane, const Repair& repair) {
+  const PlaneIndex of(repair.fenced_plane ? PlaneIndex(repair.plane) : plane);
+  const SessionIndex slot(repair.slot);
+  if (of >= peer_.own->map.plane_count() || slot >= peer_.groups[of].count()) return false;
+  const bool stands = repair.fenced_plane ? peer_.sessions[of].IsFenced(repair.generation)
+                                          : peer_.groups[of].IsFenced(slot, repair.generation);
+  if (!stands) return false;
+  peer_.connection(of, peer_.own->map.Number(slot, Vc(repair.vc))).tx().OnFenceReport();
+  return true;
+}
+
+// Whether `repairs` of the plane's connections from `first` on have been reported about.
+bool Fences::HaveReports(PlaneIndex plane, PathConnection first, uint32_t count,
+                         uint32_t repairs) const {
+  uint32_t reported = 0;
+  for (PathConnection number = first; number < first + count; ++number) {
+    reported += peer_.connection(plane, number).tx().fence_reported() ? 1 : 0;
+  }
+  return reported >= repairs;
 }
 
 // Completes the connection's PDUs before `expected`. Returns false if that is impossible: the
@@ -81,7 +109,8 @@ void Fences::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   const ConnectionMap& map = peer_.own->map;
   const PlaneIndex dead(fenced.plane);
   if (dead >= map.plane_count() || !peer_.sessions[dead].IsFenced(fenced.generation) ||
-      !peer_.HasAllPsns(dead, fenced.more)) {
+      !peer_.HasAllPsns(dead, fenced.more) ||
+      !HaveReports(dead, 0, peer_.DistinctConnections(dead), fenced.repairs)) {
     return effects.Add(effect::Count{Counter::kRxPlaneStale});
   }
   for (PathConnection number = 0; number < peer_.DistinctConnections(dead); ++number) {
@@ -93,7 +122,7 @@ void Fences::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
   }
   PduList rest;
   for (PathConnection number = 0; number < map.path_connections(); ++number) {
-    flight_.Restart(dead, number, kPlaneAhead, rest);
+    flight_.Restart(dead, number, kPlaneAhead, rest, effects);
   }
   peer_.sessions[dead].EndFence(now);
   Requeue(dead, rest, effects);
@@ -105,7 +134,10 @@ void Fences::OnFenced(const Fenced& fenced, Time now, Effects& effects) {
 void Fences::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time now,
                              Effects& effects) {
   SessionGroup& group = peer_.groups[plane];
-  if (!group.IsFenced(answer)) return effects.Add(effect::Count{Counter::kRxSessionStale});
+  if (!group.IsFenced(answer) ||
+      !HaveReports(plane, peer_.own->map.Number(SessionIndex(answer.slot), 0),
+                   peer_.own->map.vc_count(), answer.repairs))
+    return effects.Add(effect::Count{Counter::kRxSessionStale});
   const ConnectionMap& map = peer_.own->map;
   const SessionIndex slot(answer.slot);
   for (Vc vc = 0; vc < map.vc_count(); ++vc) {
@@ -115,7 +147,7 @@ void Fences::OnSessionFenced(PlaneIndex plane, const SessionNumber& answer, Time
   }
   PduList rest;
   for (Vc vc = 0; vc < map.vc_count(); ++vc) {
-    flight_.Restart(plane, map.Number(slot, vc), kSessionAhead, rest);
+    flight_.Restart(plane, map.Number(slot, vc), kSessionAhead, rest, effects);
   }
   group.OnFenced(slot, peer_.own->paths.hold_down, now);
   effects.Add(effect::Count{Counter::kSessionFences});

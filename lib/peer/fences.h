@@ -32,6 +32,9 @@ class Fences {
 
   // The peer has found the plane dead, and requests which PDUs arrived.
   void OnFence(PlaneIndex plane, const Fence& fence, bool sealed, Time now, Effects& effects);
+  // The peer reports which PDUs of a fenced connection have arrived ahead of the expected one.
+  // Returns false if the fence is over.
+  bool OnReport(PlaneIndex plane, const Repair& repair);
   // Complete the PDUs that the peer has accepted on a dead plane, or on a fenced session; requeue
   // the rest.
   void OnFenced(const Fenced& fenced, Time now, Effects& effects);
@@ -39,6 +42,7 @@ class Fences {
 
  private:
   bool CloseUnnamed();
+  bool HaveReports(PlaneIndex plane, PathConnection first, uint32_t count, uint32_t repairs) const;
   bool Complete(PlaneIndex plane, PathConnection number, Psn expected, Time now, Effects& effects);
   void Requeue(PlaneIndex plane, const PduList& rest, Effects& effects) const;
 

@@ -10,14 +10,24 @@ void FlightCount::CountOut(PlaneIndex plane, PathConnection number, uint32_t byt
   peer_.paths->OnEnd(plane, bytes);
   choice_.rates().Spoil(plane);
   peer_.own->inflight_bytes[plane] -= bytes;
-  if (peer_.own->has_sessions && one.in_flight().bytes() == 0) peer_.own->OnIdle(plane);
+  if (peer_.own->has_sessions && one.in_flight().oldest() == nullptr) peer_.own->OnIdle(plane);
 }
 
-void FlightCount::Restart(PlaneIndex plane, PathConnection number, int ahead, PduList& rest) {
+void FlightCount::Restart(PlaneIndex plane, PathConnection number, int ahead, PduList& rest,
+                          Effects& effects) {
   Connection& one = peer_.connection(plane, number);
   const uint32_t bytes = one.in_flight().bytes();
-  one.tx().Restart(one.in_flight().next_psn().Plus(ahead), rest);
-  if (bytes != 0) CountOut(plane, number, bytes);
+  const bool was_busy = one.in_flight().oldest() != nullptr;
+  PduList pdus;
+  one.tx().Restart(one.in_flight().next_psn().Plus(ahead), pdus);
+  PduList delivered;
+  while (!pdus.empty()) {
+    Pdu* const pdu = pdus.PopFront();
+    // (In strict order the peer has dropped what had arrived ahead.)
+    (pdu->arrived && !peer_.own->is_strict() ? delivered : rest).PushBack(pdu);
+  }
+  if (was_busy) CountOut(plane, number, bytes);
+  if (!delivered.empty()) effects.Add(effect::Acknowledged{plane, number, delivered});
 }
 
 void FlightCount::SetAside(PlaneIndex plane, PathConnection number) {

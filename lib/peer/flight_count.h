@@ -45,8 +45,9 @@ class FlightCount {
     CountOut(plane, number, bytes);
     effects.Add(effect::GiveUp{plane, number, ending, hold_last, pdus});
   }
-  // Moves the connection's PDUs in flight to `rest`, and begins `ahead` PSNs after them.
-  void Restart(PlaneIndex plane, PathConnection number, int ahead, PduList& rest);
+  // Moves the connection's PDUs in flight to `rest`, and begins `ahead` PSNs after them. PDUs that
+  // were delivered ahead of others end as acknowledged.
+  void Restart(PlaneIndex plane, PathConnection number, int ahead, PduList& rest, Effects& effects);
 
   // A session has timed out. If the plane was proved since the session's PDUs were sent, and
   // another session of the plane is open, these PDUs do not count as load of the plane: otherwise

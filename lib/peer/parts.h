@@ -31,6 +31,15 @@ struct PeerParts : PathParts {
 
   // ---- PSNs in messages.
 
+  // The report of PDUs of the peer that have arrived ahead of the expected one.
+  Repair ReportOf(PlaneIndex plane, PathConnection number) const {
+    const ReceiveHalf& rx = connection(plane, number).rx();
+    return {.vc = static_cast<uint8_t>(own->map.VcOf(number)),
+            .slot = static_cast<uint8_t>(own->map.SessionOf(number)),
+            .expected = rx.expected(),
+            .marks = rx.early().MarksFrom(rx.expected())};
+  }
+
   // Number of the plane's connections that both ends distinguish.
   uint32_t DistinctConnections(PlaneIndex plane) const {
     return groups[plane].count() * own->map.vc_count();

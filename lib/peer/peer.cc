@@ -111,7 +111,8 @@ void Peer::CheckInvariants(const TransportParams& widest) const {
           (peer_.groups[plane].fencing() >> peer_.own->map.SessionOf(number) & 1) != 0;
       check(!one.tx().frozen() || session.fencing() || fencing);
       // Without an association, no PDU is in flight or accepted.
-      check(agreement_.handshake.open() || (one.rx().closed() && one.in_flight().bytes() == 0));
+      check(agreement_.handshake.open() ||
+            (one.rx().closed() && one.in_flight().oldest() == nullptr));
     }
     check(bytes == peer_.paths->InFlightOn(plane));
     check(!session.up() || (session.begun() && !session.fencing()));

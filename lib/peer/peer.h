@@ -67,6 +67,11 @@ class Peer {
 
   void OnControl(PlaneIndex plane, const ControlMessage& message, const ControlFacts& facts,
                  Time now, Effects& effects);
+  // The peer reports about a fence, which the plane carried, of a plane or session of ours. Returns
+  // false if the fence is over.
+  bool OnFenceReport(PlaneIndex plane, const Repair& repair) {
+    return fences_.OnReport(plane, repair);
+  }
   // The peer's MAC address is known now on the plane, or has changed.
   void OnMac(PlaneIndex plane, Effects& effects);
   // `weight` 0: the plane's route is withdrawn, and no PDU takes it until it has a weight again.

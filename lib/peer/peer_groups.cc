@@ -113,6 +113,15 @@ void PeerGroups::OnRequest(PlaneIndex plane, const SessionNumber& message, Time 
   if (message.fence) {
     peer_.FillPsns(plane, slot, answer.psns,
                    [](const Connection& one) { return one.rx().expected(); });
+    for (Vc vc = 0; vc < peer_.own->map.vc_count(); ++vc) {
+      const PathConnection number = peer_.own->map.Number(slot, vc);
+      if (!peer_.connection(plane, number).rx().has_early()) continue;
+      Repair report = peer_.ReportOf(plane, number);
+      report.fenced_session = true;
+      report.generation = static_cast<uint16_t>(message.turn);
+      effects.Add(effect::Send{plane, report});
+      ++answer.repairs;
+    }
   }
   effects.Add(effect::Send{plane, answer});
   // (No request is sent over a plane that is not up here.)

@@ -86,6 +86,7 @@ uint32_t Pipeline::AddInstance(const InstanceParams& params) {
   run_queue_.Reserve(lcore_.instances.size());
   stager_.AddPeers(instance.peers.size());
   refusals_.AddInstance();
+  early_keeper_.AddInstance();
   planes_.AddInstance(instance.peers.own);
   lcore_.clients.AddInstance();
   reporter_.AddInstance();
@@ -132,6 +133,7 @@ bool Pipeline::Poll(Time now) {
   if (has_pauses_) [[unlikely]]
     ObeyPauses(now);
   work |= deliverer_.DeliverUnclaimed();
+  early_keeper_.Poll();
   lcore_.clients.PublishReceived();
   work |= due_timers_.Poll(now);
   work |= congestion_.Poll(now);
@@ -310,9 +312,11 @@ void Pipeline::CheckInvariants() const {
       const Connection& connection = instance->peers.connections[number];
       if (connection.tx().lost()) continue;
       inflight += connection.in_flight().count();
-      bytes += connection.in_flight().bytes();
+      for (const Pdu* pdu = connection.in_flight().oldest(); pdu != nullptr; pdu = pdu->next) {
+        bytes += pdu->bytes;
+      }
       bytes_on[instance->map.PlaneOf(number)] += connection.in_flight().bytes();
-      busy[instance->map.PlaneOf(number)] += connection.in_flight().bytes() != 0 ? 1 : 0;
+      busy[instance->map.PlaneOf(number)] += connection.in_flight().oldest() != nullptr ? 1 : 0;
     }
     for (PlaneIndex plane = 0; plane < kMaxPlanes; ++plane) {
       const OwnEnd& own = instance->peers.own;

@@ -155,12 +155,14 @@ class Pipeline {
   Deliverer deliverer_{lcore_, granter_};
   Refusals refusals_{lcore_};
   PauseRequester pause_requester_{lcore_};
+  EarlyKeeper early_keeper_{lcore_};
   Receiver receiver_{{.lcore = lcore_,
                       .granter = granter_,
                       .congestion_grants = congestion_grants_,
                       .deliverer = deliverer_,
                       .refusals = refusals_,
-                      .pause_requester = pause_requester_},
+                      .pause_requester = pause_requester_,
+                      .early_keeper = early_keeper_},
                      ack_processor_};
   DropWatch drop_watch_{lcore_};
   // Decisions about peers.

@@ -137,6 +137,7 @@ Reporter::Counted Reporter::PublishGauges(Time now) {
     gauges.Set(Gauge::kCreditLines, of_instances_[instance.number].taken_lines);
     gauges.Set(Gauge::kUnclaimedPdus, unclaimed);
     gauges.Set(Gauge::kPromisedLines, promised);
+    gauges.Set(Gauge::kReorderPdus, instance.rx.kept_early);
   }
   return CountConnections();
 }

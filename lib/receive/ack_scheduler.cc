@@ -65,11 +65,26 @@ bool AckScheduler::SendAck(Instance& instance, ConnectionIndex number) {
     return true;
   }
   if (!link.HasFrontRoom() || !link.frames().Has(1)) return false;
+  if (connection.rx().WantsReport()) [[unlikely]] {
+    SendReport(instance, number);
+    return true;
+  }
   const RpsnField field = connection.rx().TakeRpsn();
   ControlSender::SendAck(instance, number, field, UnsequencedPsn(instance.rx, link, connection));
   instance.stats.counters.Add(Counter::kTxAcks);
   if (field.op == RhOp::kNack) instance.stats.counters.Add(Counter::kTxNacks);
   return true;
+}
+
+// Acknowledges by a report: of PDUs that have arrived early, or are missing.
+[[gnu::cold]] void AckScheduler::SendReport(Instance& instance, ConnectionIndex number) {
+  ReceiveHalf& rx = instance.peers.connections[number].rx();
+  ControlSender::SendControl(instance, instance.map.PeerOf(number), instance.map.PlaneOf(number),
+                             instance.map.SessionOf(number),
+                             Repair{.vc = static_cast<uint8_t>(instance.map.VcOf(number)),
+                                    .expected = rx.expected(),
+                                    .marks = rx.TakeReport()});
+  instance.stats.counters.Add(Counter::kTxRepairs);
 }
 
 // Returns the PSN of the next sequenced PDU to leave: PDUs that wait in the burst have not left,

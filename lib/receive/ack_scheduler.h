@@ -37,6 +37,7 @@ class AckScheduler {
   bool SendDelayed(PortContext& port, DelayedAcks& list, Time now);
   bool Flush(Instance& instance, ConnectionIndex connection, uint8_t list);
   bool SendAck(Instance& instance, ConnectionIndex connection);
+  static void SendReport(Instance& instance, ConnectionIndex connection);
   Psn UnsequencedPsn(const ReceiveState& rx, const Link& link, const Connection& connection) const;
 
   Lcore& lcore_;

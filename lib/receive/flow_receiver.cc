@@ -42,16 +42,21 @@ void FlowReceiver::CountRecorded(uint64_t bytes) {
 // next.
 [[gnu::noinline]] void FlowReceiver::CheckMissing() {
   ReceiveHalf& rx = flow_.connection->rx();
-  if (rx.has_gap()) rx.CheckGap(now_, flow_.instance->params.transport);
+  if (rx.has_gap()) {
+    rx.CheckGap(now_, flow_.instance->params.transport);
+    if (rx.is_selective()) parts_.lcore.timers.ArmConnection(flow_.instance->peers, flow_.number);
+  }
   if (!rx.awaits_trimmed()) return;
   if (rx.CheckTrimmed(flow_.instance->params.target.base_rtt, now_)) ScheduleAck();
 }
 
-[[gnu::cold]] void FlowReceiver::OnUnexpected(PsnVerdict verdict, uint32_t i) {
-  EndRun();
-  CountArrived(1, burst_.CommandBytesAt(i));
+// Returns whether the frame is kept.
+[[gnu::cold]] bool FlowReceiver::OnUnexpected(PsnVerdict verdict, uint32_t i) {
   ReceiveHalf& rx = flow_.connection->rx();
   const bool ahead = verdict == PsnVerdict::kAhead;
+  if (ahead && rx.is_selective()) return OnEarly(i);
+  EndRun();
+  CountArrived(1, burst_.CommandBytesAt(i));
   flow_.instance->stats.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
   if (ahead) {
     rx.OnGap(now_, flow_.instance->params.transport);
@@ -59,40 +64,135 @@ void FlowReceiver::CountRecorded(uint64_t bytes) {
     rx.OnDuplicate(burst_.rh(i).psn(), flow_.instance->params.transport);
   }
   ScheduleAck();
+  return false;
+}
+
+// Handles a PDU ahead of the expected one, of a connection that repairs selectively. Returns
+// whether the frame is kept.
+[[gnu::cold]] bool FlowReceiver::OnEarly(uint32_t i) {
+  const ReceivedPdu pdu = TakeOut(i);
+  Instance& instance = *flow_.instance;
+  const TransportParams& transport = instance.params.transport;
+  ReceiveHalf& rx = flow_.connection->rx();
+  const Psn psn = pdu.rh.psn();
+  CountArrived(1, pdu.bytes);
+  bool kept = false;
+  if (rx.MayAcceptEarly(psn)) {
+    kept = KeepEarly(pdu);
+  } else if (psn.DistanceFrom(rx.expected()) < rx.early_span()) {
+    instance.stats.counters.Add(Counter::kRxDuplicate);
+    rx.OnDuplicate(psn, transport);
+  } else {
+    instance.stats.counters.Add(Counter::kRxAhead);
+  }
+  if (rx.OnMissing(psn, now_, transport))
+    parts_.lcore.timers.ArmConnection(instance.peers, flow_.number);
+  ScheduleAck();
+  return kept;
+}
+
+// Accepts a PDU ahead of the expected one; in strict order keeps it. Returns whether the frame is
+// kept.
+bool FlowReceiver::KeepEarly(const ReceivedPdu& pdu) {
+  Instance& instance = *flow_.instance;
+  ReceiveHalf& rx = flow_.connection->rx();
+  if (!instance.peers[pdu.peer].hello().unordered) {
+    if (!parts_.early_keeper.Keep(instance, flow_.number, pdu)) {
+      instance.stats.counters.Add(Counter::kRxReorderFull);
+      return false;
+    }
+    rx.NoteKept(pdu.rh.psn());
+    instance.stats.counters.Add(Counter::kRxEarly);
+    return true;
+  }
+  const Delivered delivered = Deliver(flow_.target, *flow_.credit, pdu);
+  if (delivered.delivery == Delivery::kRefused) {
+    instance.stats.counters.Add(Counter::kRxAhead);
+    return false;
+  }
+  if (delivered.delivery == Delivery::kKept) series_ = ReceivedBurst::kNoSeries;
+  rx.AcceptEarly(pdu.rh.psn());
+  instance.stats.counters.Add(Counter::kRxEarly);
+  return delivered.delivery == Delivery::kKept;
+}
+
+// The expected PDU was accepted: PDUs that have arrived ahead of it may follow.
+[[gnu::cold]] void FlowReceiver::PassEarly() {
+  ReceiveHalf& rx = flow_.connection->rx();
+  if (rx.early().first_kept() == nullptr) return rx.PassEarly();
+  while (rx.early().first_kept() != nullptr && rx.early().first_kept()->psn == rx.expected() &&
+         DeliverKept()) {
+  }
+}
+
+// Delivers the first kept PDU, which is the expected one. Returns false if it found no room.
+bool FlowReceiver::DeliverKept() {
+  Instance& instance = *flow_.instance;
+  Pdu* const kept = EarlyKeeper::TakeFirst(instance, flow_.number);
+  uint8_t rh[kRhBytes];
+  EncodeRh({.xpuid = instance.peers[flow_.peer].xpuid(), .psn = kept->psn, .vc = kept->vc}, rh);
+  const ReceivedPdu pdu{.rh = RhWord(rh),
+                        .commands = kept->commands,
+                        .bytes = kept->bytes,
+                        .peer = flow_.peer,
+                        .plane = flow_.plane,
+                        .frame = FrameOf(kept)};
+  const Vc vc(kept->vc);
+  const Deliverer::Target target = parts_.deliverer.TargetOf(instance.rx, vc, pdu.rh.xpuid());
+  const Delivered delivered = Deliver(target, instance.rx.credit.At(flow_.peer, vc), pdu);
+  const bool accepted = delivered.delivery != Delivery::kRefused;
+  ReceiveHalf& rx = flow_.connection->rx();
+  if (accepted) {
+    rx.AcceptKept();
+  } else {
+    rx.ForgetKept(pdu.rh.psn());
+    parts_.refusals.OnRefusal(instance, flow_.number, pdu, delivered.lines);
+  }
+  if (delivered.delivery != Delivery::kKept) instance.home().link.frames().ReleasePdu(kept);
+  return accepted;
+}
+
+// Delivers a PDU, and counts what becomes of it.
+Delivered FlowReceiver::Deliver(const Deliverer::Target& target, RxCredit& credit,
+                                const ReceivedPdu& pdu) {
+  Instance& instance = *flow_.instance;
+  const uint64_t before = instance.stats.counters.Get(Counter::kRxCommandBytes);
+  const Delivered delivered =
+      parts_.deliverer.Deliver(instance.rx, instance.stats.counters, target, pdu);
+  switch (delivered.delivery) {
+    case Delivery::kDelivered:
+    case Delivery::kKept:
+      parts_.granter.OnAccepted(instance.rx.credit, flow_.peer, target.vc, credit, delivered.lines,
+                                delivered.lines);
+      instance.stats.counters.Add(Counter::kRxPdus);
+      CountRecorded(instance.stats.counters.Get(Counter::kRxCommandBytes) - before);
+      break;
+    case Delivery::kRefused:
+      break;
+    case Delivery::kMalformed:
+      // The PDU is as its peer has sent it; a retransmission would not differ.
+      instance.stats.counters.Add(Counter::kRxMalformed);
+      parts_.lcore.events.EmitMalformed(instance, flow_.peer, pdu.rh.vc(), now_);
+      break;
+  }
+  parts_.pause_requester.OnReceived(instance.rx, instance.ports, target.vc, now_);
+  return delivered;
 }
 
 // Delivers an expected PDU that no ring takes directly. Returns whether the frame is kept.
 [[gnu::noinline]] bool FlowReceiver::DeliverOne(uint32_t i) {
   const ReceivedPdu pdu = TakeOut(i);
-  Instance& instance = *flow_.instance;
   CountArrived(1, pdu.bytes);
-  const uint64_t before = instance.stats.counters.Get(Counter::kRxCommandBytes);
-  const Delivered delivered =
-      parts_.deliverer.Deliver(instance.rx, instance.stats.counters, flow_.target, pdu);
+  const Delivered delivered = Deliver(flow_.target, *flow_.credit, pdu);
   // Later PDUs may have to wait behind this PDU.
   series_ = ReceivedBurst::kNoSeries;
-  switch (delivered.delivery) {
-    case Delivery::kDelivered:
-    case Delivery::kKept:
-      flow_.connection->rx().Accept();
-      parts_.granter.OnAccepted(instance.rx.credit, flow_.peer, flow_.target.vc, *flow_.credit,
-                                delivered.lines, delivered.lines);
-      instance.stats.counters.Add(Counter::kRxPdus);
-      CountRecorded(instance.stats.counters.Get(Counter::kRxCommandBytes) - before);
-      OnAccepted();
-      break;
-    case Delivery::kRefused:
-      parts_.refusals.OnRefusal(instance, flow_.number, pdu, delivered.lines);
-      break;
-    case Delivery::kMalformed:
-      // The PDU is as its peer has sent it; a retransmission would not differ.
-      flow_.connection->rx().Accept();
-      instance.stats.counters.Add(Counter::kRxMalformed);
-      parts_.lcore.events.EmitMalformed(instance, flow_.peer, pdu.rh.vc(), now_);
-      OnAccepted();
-      break;
+  if (delivered.delivery == Delivery::kRefused) {
+    parts_.refusals.OnRefusal(*flow_.instance, flow_.number, pdu, delivered.lines);
+    return false;
   }
-  parts_.pause_requester.OnReceived(instance.rx, instance.ports, flow_.target.vc, now_);
+  flow_.connection->rx().Accept();
+  if (rx().has_early()) PassEarly();
+  OnAccepted();
   return delivered.delivery == Delivery::kKept;
 }
 

@@ -12,6 +12,7 @@
 #include "receive/ack_scheduler.h"
 #include "receive/congestion_grants.h"
 #include "receive/deliver.h"
+#include "receive/early_keeper.h"
 #include "receive/pause_requester.h"
 #include "receive/received_burst.h"
 #include "receive/received_pdu.h"
@@ -29,6 +30,7 @@ class FlowReceiver {
     Deliverer& deliverer;
     Refusals& refusals;
     PauseRequester& pause_requester;
+    EarlyKeeper& early_keeper;
   };
   FlowReceiver(const Parts& parts, const ReceivedBurst& burst, Time now)
       : parts_(parts), burst_(burst), now_(now) {}
@@ -70,11 +72,9 @@ class FlowReceiver {
                                           uint32_t bytes) {
     Connection& connection = *flow_.connection;
     const PsnVerdict verdict = connection.rx().Classify(psn);
-    if (verdict != PsnVerdict::kExpected) [[unlikely]] {
-      OnUnexpected(verdict, i);
-      return false;
-    }
-    if (flow_.ring == nullptr ||
+    if (verdict != PsnVerdict::kExpected) [[unlikely]]
+      return OnUnexpected(verdict, i);
+    if (flow_.ring == nullptr || connection.rx().has_early() ||
         !Deliverer::DeliverTo(*flow_.ring, flow_.target.head, commands, bytes, run_)) [[unlikely]] {
       return DeliverOne(i);
     }
@@ -114,8 +114,13 @@ class FlowReceiver {
   void CountRecorded(uint64_t bytes);
   void CountArrived(uint32_t pdus, uint64_t bytes);
   void CheckMissing();
-  void OnUnexpected(PsnVerdict verdict, uint32_t i);
+  bool OnUnexpected(PsnVerdict verdict, uint32_t i);
+  bool OnEarly(uint32_t i);
+  bool KeepEarly(const ReceivedPdu& pdu);
+  void PassEarly();
+  bool DeliverKept();
   bool DeliverOne(uint32_t i);
+  Delivered Deliver(const Deliverer::Target& target, RxCredit& credit, const ReceivedPdu& pdu);
   void OnAccepted();
   void ScheduleAck() {
     AckScheduler::Schedule(flow_.instance->rx, flow_.instance->ports, flow_.number,

@@ -364,6 +364,10 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
     return path_reporter_.OnPath({instance, peer, plane}, *path, *burst_.frame(i),
                                  burst_.series(i).session(), now);
   }
+  if (const auto* repair = std::get_if<Repair>(&message)) [[unlikely]] {
+    return OnRepair(instance, peer, plane, *repair,
+                    SlotOf(instance.peers, peer, plane, burst_.series(i).session()));
+  }
   ControlFacts facts{.waits = instance.tx.blocked[peer] != 0,
                      .slot = SlotOf(instance.peers, peer, plane, burst_.series(i).session()),
                      .sealed = instance.sealing.on() && instance.SealOf(peer).IsSealed()};
@@ -371,6 +375,28 @@ void Receiver::OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, Plan
     facts.is_pong = instance.ping.TakeAnswer(peer, instance.peers.own.hello, *hello, now);
   }
   instance.peers[peer].OnControl(plane, message, facts, now, effects_.For({instance.number, peer}));
+}
+
+// Handles a report about one of our connections, which may travel on another path if the connection
+// is fenced.
+[[gnu::cold]] void Receiver::OnRepair(Instance& instance, PeerIndex peer, PlaneIndex plane,
+                                      const Repair& repair, SessionIndex slot) {
+  Peer& from = instance.peers[peer];
+  if (!from.association().IsOfAssociation(plane, repair.identities,
+                                          effects_.For({instance.number, peer}))) {
+    return;
+  }
+  if (repair.fenced_plane || repair.fenced_session) {
+    if (!from.OnFenceReport(plane, repair)) {
+      return instance.stats.counters.Add(Counter::kRxPlaneStale);
+    }
+    if (repair.fenced_plane) plane = PlaneIndex(repair.plane);
+    slot = SessionIndex(repair.slot);
+  } else if (slot == Peer::kNoSlot) {
+    return instance.stats.counters.Add(Counter::kRxSession);
+  }
+  instance.stats.counters.Add(Counter::kRxRepairs);
+  acks_.OnRepair(instance, instance.map.At(peer, plane, slot, Vc(repair.vc)), repair, effects_);
 }
 
 }  // namespace suede

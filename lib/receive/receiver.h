@@ -70,6 +70,8 @@ class Receiver {
   Checked OnNoData(Instance& instance, uint32_t i, PlaneIndex plane, Time now);
   void OnControlPdu(Instance& instance, uint32_t i, PeerIndex peer, PlaneIndex plane, Time now);
   void OnAhead(FlowReceiver& flow, uint32_t i, Time now);
+  void OnRepair(Instance& instance, PeerIndex peer, PlaneIndex plane, const Repair& repair,
+                SessionIndex slot);
   void OnClosed(FlowReceiver& flow, uint32_t i, bool sequenced, Time now);
 
   const FlowReceiver::Parts parts_;

@@ -345,6 +345,7 @@ void AddProtocols(BlockList& list) {
   list.Add("planes", 0x0340, "How planes are found dead, and come back.",
            OfKeys("planes.", {"hello_interval_us", "hello_multiplier", "hello_idle_us",
                               "hold_down_us", "hold_down_max_us", "unreachable_us", "weights"}));
+  list.Add("recovery", 0x035c, "Repetition after a loss.", OfKeys("transport.", {"recovery"}));
   list.Add("sessions", 0x0380, "Session groups.",
            OfKeys("sessions.", {"max", "interval_us", "open_percent", "move_percent",
                                 "idle_intervals", "stall_timeouts", "max_age_us"}));

@@ -13,6 +13,15 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
                                   ? connection.tx().OnAck(rpsn, now, instance.params.transport, acked)
                                   : OnNack(instance, number, rpsn, acked);
   if (verdict == RpsnVerdict::kNothingNew) return;
+  OnVerdict(instance, number, verdict, bytes, acked, effects);
+}
+
+// `bytes`: in flight before `acked` were acknowledged.
+[[gnu::always_inline]] inline void AckProcessor::OnVerdict(Instance& instance,
+                                                           ConnectionIndex number,
+                                                           RpsnVerdict verdict, uint32_t bytes,
+                                                           PduList& acked, PeerEffects& effects) {
+  const Connection& connection = instance.peers.connections[number];
   if (verdict == RpsnVerdict::kOutOfWindow) {
     instance.stats.counters.Add(Counter::kRxRpsnInvalid);
     return;
@@ -20,12 +29,29 @@ void AckProcessor::OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, P
   if (verdict == RpsnVerdict::kResumed) OnResumed(instance.peers, instance.tx, number, effects);
   if (instance.peers.own.has_sessions && !acked.empty()) {
     const PlaneIndex plane = instance.map.PlaneOf(number);
-    instance.peers.Of(number).health().OnProof(plane, now);
-    if (connection.in_flight().bytes() == 0) instance.peers.own.OnIdle(plane);
+    instance.peers.Of(number).health().OnProof(plane, lcore_.now);
+    if (connection.in_flight().oldest() == nullptr) instance.peers.own.OnIdle(plane);
   }
   OnAcked(instance, number, bytes - connection.in_flight().bytes(), acked, effects);
   if (instance.tx.blocked[instance.map.PeerOf(number)] != 0)
     run_queue_.Unblock(instance.peers, instance.tx, number);
+}
+
+[[gnu::cold]] void AckProcessor::OnRepair(Instance& instance, ConnectionIndex number,
+                                          const Repair& repair, PeerEffects& effects) {
+  Connection& connection = instance.peers.connections[number];
+  const uint32_t bytes = connection.in_flight().bytes();
+  PduList acked;
+  InFlight::Wanted again;
+  const RpsnVerdict verdict = connection.tx().OnRepair(repair.expected, repair.marks, lcore_.now,
+                                                       instance.params.transport, acked, again);
+  if (again.pdus != 0) {
+    if (instance.tx.is_paced) congestion_.OnWanted(instance, number, again, lcore_.now);
+    stager_.Repair(instance, number);
+  }
+  lcore_.timers.ArmConnection(instance.peers, number);
+  if (verdict == RpsnVerdict::kNothingNew) return;
+  OnVerdict(instance, number, verdict, bytes, acked, effects);
 }
 
 [[gnu::cold]] void AckProcessor::OnImplausible(Instance& instance, ConnectionIndex number, RhOp op,

@@ -36,10 +36,14 @@ class AckProcessor final : public AckSink {
 
   void OnRpsn(Instance& instance, ConnectionIndex number, RhOp op, Psn rpsn,
               PeerEffects& effects) override;
+  void OnRepair(Instance& instance, ConnectionIndex number, const Repair& repair,
+                PeerEffects& effects) override;
   void OnImplausible(Instance& instance, ConnectionIndex number, RhOp op, Psn rpsn,
                      PeerEffects& effects) override;
 
  private:
+  void OnVerdict(Instance& instance, ConnectionIndex number, RpsnVerdict verdict, uint32_t bytes,
+                 PduList& acked, PeerEffects& effects);
   RpsnVerdict OnNack(Instance& instance, ConnectionIndex number, Psn rpsn, PduList& acked);
   void OnAcked(Instance& instance, ConnectionIndex number, uint32_t bytes, PduList& acked,
                PeerEffects& effects);

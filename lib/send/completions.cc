@@ -162,6 +162,7 @@ void Completions::Requeue(TransmitState& tx, Link& link, PeerIndex peer, PduList
     if (pdu->note.staged()) Link::Withdraw(pdu);
     pdu->room = 0;
     pdu->retransmitted = false;
+    pdu->arrived = false;
     tx.scheduler.queue(Scheduler::IndexOf(peer, Vc(pdu->vc))).octets_ahead +=
         tx.OctetsOf(1, pdu->bytes);
     of_vc[pdu->vc].PushBack(pdu);

@@ -108,6 +108,17 @@ void CongestionUse::OnGoBack(const PeerArrays& peers, TransmitState& tx, PortCon
   Wake(peers, tx, port, path);
 }
 
+void CongestionUse::OnWanted(Instance& instance, ConnectionIndex number,
+                             const InFlight::Wanted& wanted, Time now) {
+  uint32_t& flying = instance.tx.flying[number];
+  const uint32_t octets = std::min(flying, instance.tx.OctetsOf(wanted.pdus, wanted.bytes));
+  flying -= octets;
+  const PathIndex path = instance.map.PathOf(number);
+  instance.tx.contexts[path].OnGoBack(octets, now);
+  OnChanged(instance.tx, path);
+  Wake(instance.peers, instance.tx, *instance.ports[instance.map.PlaneOf(number)], path);
+}
+
 void CongestionUse::OnEnded(const PeerArrays& peers, TransmitState& tx, PortContext& port,
                             PathIndex path, Time now) {
   uint32_t octets = 0;

@@ -46,6 +46,9 @@ class CongestionUse {
   // The connection goes back: PDUs in flight have to be retransmitted.
   void OnGoBack(const PeerArrays& peers, TransmitState& tx, PortContext& port,
                 ConnectionIndex connection, Time now);
+  // PDUs of the connection in flight are lost, and have to be retransmitted.
+  void OnWanted(Instance& instance, ConnectionIndex connection, const InFlight::Wanted& wanted,
+                Time now);
   // PDUs in flight on the path, of the plane's port, have ended without an acknowledgement.
   void OnEnded(const PeerArrays& peers, TransmitState& tx, PortContext& port, PathIndex path,
                Time now);

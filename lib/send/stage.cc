@@ -438,7 +438,9 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
     Pdu* pdu = connection.tx().TakeRetransmission(now, instance.params.transport);
     if (!pdu->note.staged()) {
       if (instance.tx.is_paced) {
-        congestion_.OnSent(instance.tx, ref.connection, instance.tx.OctetsOf(1, pdu->bytes), now);
+        // (A PDU that has arrived was counted out.)
+        congestion_.OnSent(instance.tx, ref.connection,
+                           instance.tx.OctetsOf(1, pdu->arrived ? 0 : pdu->bytes), now);
       }
       instance.stats.counters.Add(Counter::kTxRetransmissions);
       connection.tx().CountRetransmission();
@@ -470,15 +472,20 @@ void Stager::Resume(PortContext& port) {
 }
 
 void Stager::WantRetransmission(Instance& instance, ConnectionIndex number) {
-  uint8_t& flags = instance.tx.flags[number];
   PortContext& port = *instance.ports[instance.map.PlaneOf(number)];
   if (instance.tx.is_paced && instance.peers.connections[number].tx().TakeGoBack()) {
     congestion_.OnGoBack(instance.peers, instance.tx, port, number, lcore_.now);
   }
+  if ((instance.tx.flags[number] & TransmitState::kOnRetransmit) != 0) return;
+  instance.stats.counters.Add(Counter::kGoBacks);
+  Repair(instance, number);
+}
+
+void Stager::Repair(Instance& instance, ConnectionIndex number) {
+  uint8_t& flags = instance.tx.flags[number];
   if ((flags & TransmitState::kOnRetransmit) != 0) return;
   flags |= TransmitState::kOnRetransmit;
-  instance.stats.counters.Add(Counter::kGoBacks);
-  port.retransmit.push_back({instance.number, number});
+  instance.ports[instance.map.PlaneOf(number)]->retransmit.push_back({instance.number, number});
 }
 
 void Stager::AddPeers(size_t count) {

@@ -44,6 +44,8 @@ class Stager {
   }
   // A connection has PDUs to retransmit.
   void WantRetransmission(Instance& instance, ConnectionIndex connection);
+  // Does the same after a report, which is no go-back.
+  void Repair(Instance& instance, ConnectionIndex connection);
 
   // Pauses of the port's VCs have ended: PDUs that waited may leave.
   void Resume(PortContext& port);

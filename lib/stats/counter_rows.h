@@ -255,6 +255,13 @@
     "Reports of the path without an own probe that waits for one")                                 \
   X(RxPathProbes, "rx_path_probes_total", Instance, Info, "Probes of the path reported")           \
   X(RxPathRefused, "rx_drop_path_probe_total", Instance, Drop,                                     \
-    "Probes of the path not reported: no consent, too many, or no room to send")
+    "Probes of the path not reported: no consent, too many, or no room to send")                   \
+  X(TxRepairs, "tx_repairs_total", Instance, Info,                                                 \
+    "REPAIRs sent: which PDUs have arrived early, and which are missing")                          \
+  X(RxRepairs, "rx_repairs_total", Instance, Info, "REPAIRs received")                             \
+  X(RxEarly, "rx_early_pdus_total", Instance, Info,                                                \
+    "PDUs accepted, or kept, ahead of the expected one (selective repair)")                        \
+  X(RxReorderFull, "rx_drop_reorder_full_total", Instance, Drop,                                   \
+    "PDUs ahead of the expected one: the instance keeps as many as it may")
 
 #endif  // SUEDE_STATS_COUNTER_ROWS_H_

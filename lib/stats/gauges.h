@@ -31,7 +31,8 @@ namespace suede {
   X(CongestionGranted, "congestion_granted_octets",                                            \
     "Octets that peers were granted (RCCC) and that have not arrived")                         \
   X(CongestionWindow, "congestion_window_octets",                                              \
-    "Congestion windows, or remaining credit (RCCC), of all peers and planes")
+    "Congestion windows, or remaining credit (RCCC), of all peers and planes")                 \
+  X(ReorderPdus, "reorder_pdus", "PDUs kept until those before them have come (selective repair)")
 
 enum class Gauge : uint8_t {
 #define SUEDE_GAUGE_ID(id, name, sentence) k##id,

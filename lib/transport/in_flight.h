@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/psn.h"
+#include "base/psn_bits.h"
 #include "base/time.h"
 #include "pdu/pdu_list.h"
 
@@ -20,7 +21,7 @@ class InFlight {
   // until Restart or Forget: the far side may have accepted them.
   uint32_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
-  // Bytes of commands in flight.
+  // Bytes of commands in flight, of PDUs that are not known to have arrived.
   uint32_t bytes() const { return bytes_; }
   // PSN of the next new PDU; also the psn of an unsequenced PDU.
   Psn next_psn() const { return next_psn_; }
@@ -37,6 +38,8 @@ class InFlight {
     while (pdu != nullptr && pdu->vc != vc) pdu = pdu->next;
     return pdu != nullptr;
   }
+  // Returns how many of the `count` oldest PDUs have arrived.
+  uint32_t ArrivedOf(uint32_t count) const;
   // Mask of the VCs of the PDUs in flight. Walks over the PDUs.
   uint8_t vcs() const;
 
@@ -62,14 +65,14 @@ class InFlight {
       return newest;
     }
     Pdu* last = pdus_.head();
-    bytes_ -= last->bytes;
+    bytes_ -= BytesOf(*last);
     bool passed = last == retransmit_next_;
     for (uint32_t left = count; --left != 0;) {
       last = last->next;
-      bytes_ -= last->bytes;
+      bytes_ -= BytesOf(*last);
       passed |= last == retransmit_next_;
     }
-    if (passed) retransmit_next_ = last->next;
+    if (passed) retransmit_next_ = FirstWanted(last->next);
     PduList moved = pdus_.TakeUpTo(last);
     to.Append(moved);
     count_ = static_cast<uint16_t>(count_ - count);
@@ -95,14 +98,32 @@ class InFlight {
   const Pdu* next_retransmission() const { return retransmit_next_; }
   // Whether the oldest PDU is retransmitted next.
   bool RetransmitsOldest() const { return retransmit_next_ == pdus_.head(); }
-  // Retransmits all PDUs in flight, from the oldest on.
-  void GoBack() { retransmit_next_ = pdus_.head(); }
+  // Retransmits all PDUs in flight, from the oldest on, but those behind it that have arrived.
+  void GoBack() {
+    retransmit_next_ = pdus_.head();
+    for (Pdu* pdu = pdus_.head(); pdu != nullptr; pdu = pdu->next) {
+      pdu->room = pdu->arrived && pdu != retransmit_next_ ? 0 : Pdu::kWanted;
+    }
+  }
   void StopRetransmission() { retransmit_next_ = nullptr; }
+  // Notes PDUs that have arrived, by their distance from the oldest. Then retransmits those of
+  // `wanted` for which `is_due(pdu)`, and those that wait for it already. Returns the number and
+  // bytes of the new ones, the newest PDU of which the arrival is new (null: none), and the number
+  // of these.
+  struct Wanted {
+    uint32_t pdus = 0;
+    uint32_t bytes = 0;
+    const Pdu* arrived = nullptr;
+    uint32_t arrivals = 0;
+  };
+  template <typename IsDue>
+  Wanted Repair(const PsnMarks& marks, IsDue&& is_due);
   // Returns the next PDU to retransmit, which is sent at `now` and stays in flight. There has to be
   // one.
   Pdu* TakeRetransmission(Time now) {
     Pdu* pdu = retransmit_next_;
-    retransmit_next_ = pdu->next;
+    retransmit_next_ = FirstWanted(pdu->next);
+    pdu->room = 0;
     pdu->retransmitted = true;
     pdu->NoteSent(now);
     return pdu;
@@ -113,12 +134,46 @@ class InFlight {
   void CheckInvariants(bool moved) const;
 
  private:
+  static uint32_t BytesOf(const Pdu& pdu) { return pdu.arrived ? 0 : pdu.bytes; }
+  static Pdu* FirstWanted(Pdu* pdu) {
+    while (pdu != nullptr && pdu->room != Pdu::kWanted) pdu = pdu->next;
+    return pdu;
+  }
+
   PduList pdus_;
   Pdu* retransmit_next_ = nullptr;  // in pdus_; null: none
   uint32_t bytes_ = 0;
   uint16_t count_ = 0;
   Psn next_psn_;
 };
+
+template <typename IsDue>
+InFlight::Wanted InFlight::Repair(const PsnMarks& marks, IsDue&& is_due) {
+  Wanted sum;
+  if (retransmit_next_ == nullptr) {
+    for (Pdu* pdu = pdus_.head(); pdu != nullptr; pdu = pdu->next) pdu->room = 0;
+  }
+  Pdu* pdu = pdus_.head();
+  for (uint32_t i = 0; pdu != nullptr && i < 64u * marks.count; ++i, pdu = pdu->next) {
+    const PsnMarks::Word& word = marks.words[i / 64];
+    // (The expected PDU has not arrived.)
+    if ((word.received >> i % 64 & 1) != 0 && i != 0 && !pdu->arrived) {
+      bytes_ -= pdu->bytes;
+      pdu->arrived = true;
+      sum.arrived = pdu;
+      ++sum.arrivals;
+    }
+    if (pdu->arrived) {
+      pdu->room = 0;
+    } else if ((word.wanted >> i % 64 & 1) != 0 && pdu->room != Pdu::kWanted && is_due(*pdu)) {
+      pdu->room = Pdu::kWanted;
+      ++sum.pdus;
+      sum.bytes += pdu->bytes;
+    }
+  }
+  retransmit_next_ = FirstWanted(pdus_.head());
+  return sum;
+}
 
 }  // namespace suede
 

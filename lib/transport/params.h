@@ -14,8 +14,13 @@ namespace suede {
 // The scope of a connection: {instance, port, remote XPU}, or the same and the VC.
 enum class PsnScope : uint8_t { kPort = 0, kVc = 1 };
 
+// Repetition of lost PDUs: of all from the first on, or of the lost ones where the peer agrees
+// (docs/repair.md).
+enum class LossRecovery : uint8_t { kGoBackN = 0, kSelective = 1 };
+
 struct TransportParams {
   PsnScope psn_scope = PsnScope::kPort;
+  LossRecovery recovery = LossRecovery::kGoBackN;
   uint32_t window_pdus = 512;        // 1 to kMaxWindowPdus
   uint32_t window_bytes = 1u << 20;  // bytes of commands in flight
   // PDUs without an acknowledgement, or time, after which a stand-alone ACK leaves; under load,

@@ -11,10 +11,25 @@ namespace {
 // The longest time that data was overdue shrinks by this part each time that data was overdue, in
 // powers of two.
 constexpr int kOverdueDecay = 7;
+// Max reports in a row without a PDU that fills the first gap: the far side's timeout, or a PDU
+// that it sends, begins again.
+constexpr uint8_t kMaxReports = 16;
 
 }  // namespace
 
+void ReceiveHalf::Close() {
+  closed_ = true;
+  unanswered_count_ = 0;
+  pending_ = 0;
+  if (early_ == nullptr || early_->first_kept() == nullptr) return;
+  early_->Clear();
+  Watch(kHasEarly, false);
+}
+
 void ReceiveHalf::Open(Psn first) {
+  if (early_ != nullptr) early_->Clear();
+  Watch(kHasEarly, false);
+  reports_ = 0;
   expected_ = first;
   closed_ = false;
   unanswered_count_ = 0;
@@ -26,12 +41,56 @@ void ReceiveHalf::Open(Psn first) {
 }
 
 void ReceiveHalf::Reset() {
+  SetSelective(nullptr);
   ReceiveHalf fresh;
   fresh.rx_pdus_ = rx_pdus_;
   fresh.SetCounted(counted());
   fresh.SetRecorded(recorded());
   fresh.SetPromptAcks(prompt_acks_);
   *this = fresh;
+}
+
+void ReceiveHalf::SetSelective(EarlyPdus* early) {
+  if (early == early_) return;
+  if (early_ != nullptr) early_->Clear();
+  early_ = early;
+  Watch(kHasEarly, false);
+}
+
+void ReceiveHalf::PassEarly() {
+  while (early_->count() != 0 && early_->Has(expected_)) {
+    early_->Remove(expected_);
+    expected_ = expected_.Next();
+  }
+  Watch(kHasEarly, early_->count() != 0);
+}
+
+void ReceiveHalf::AcceptKept() {
+  ForgetKept(expected_);
+  Accept();
+}
+
+void ReceiveHalf::ForgetKept(Psn psn) {
+  early_->Remove(psn);
+  Watch(kHasEarly, early_->count() != 0);
+}
+
+bool ReceiveHalf::OnMissing(Psn psn, Time now, const TransportParams& params) {
+  const bool begins = !has_gap() || !has_lost_;
+  has_lost_ = true;
+  if (has_gap() && begins) gap_due_ = std::min(gap_due_, now + ReorderAllowance(params));
+  OnAnnounced(psn, now, params);
+  // (The timer is coarser than the allowance.)
+  if (now >= deadline()) OnGapDue(now, params);
+  return begins;
+}
+
+PsnMarks ReceiveHalf::TakeReport() {
+  unanswered_count_ = 0;
+  pending_ &= kNack;
+  const PsnMarks marks = early_->MarksFrom(expected_);
+  early_->ForgetWanted();
+  return marks;
 }
 
 bool ReceiveHalf::RequestNack(Time now, const TransportParams& params) {
@@ -57,6 +116,13 @@ bool ReceiveHalf::OnTrimmed(Psn psn, Duration base_rtt, Time now, const Transpor
   const int ahead = psn.DistanceFrom(expected_);
   if (!IsPlausible(psn, params) || ahead < 0 || not_ready()) return false;
   has_lost_ = true;
+  if (is_selective()) {
+    if (!MayAcceptEarly(psn)) return false;
+    early_->Want(psn);
+    pending_ |= kReport;
+    OnAnnounced(psn.Next(), now, params);
+    return true;
+  }
   if (ahead == 0 && RequestNackOfTrimmed(now, base_rtt)) return true;
   // PDUs up to `psn` were sent, and are eventually found missing, whatever follows.
   OnAnnounced(psn.Next(), now, params);
@@ -88,7 +154,8 @@ void ReceiveHalf::OnAnnounced(Psn psn, Time now, const TransportParams& params) 
   gap_at_ = now;
   gap_due_ = now + ReorderAllowance(params);
   gap_begin_ = expected_;
-  gap_end_ = psn;
+  gap_end_ = report_end_ = psn;
+  reports_ = 0;
   Watch(kHasGap, true);
   if (gap_due_ <= now) OnGapDue(now, params);
 }
@@ -97,19 +164,27 @@ void ReceiveHalf::OnAnnounced(Psn psn, Time now, const TransportParams& params) 
 // as lost.
 void ReceiveHalf::CheckGap(Time now, const TransportParams& params) {
   if (expected_ == gap_begin_) return;
-  const Duration overdue = std::min(2 * (now - gap_at_), params.rto_max);
-  const auto ns = static_cast<uint32_t>(overdue.count());
-  overdue_ns_ = std::max(ns, overdue_ns_ - (overdue_ns_ >> kOverdueDecay));
+  const int nacked = gap_begin_.DistanceFrom(nacked_);
+  const bool is_repaired = is_selective() && nacked >= 0 && nacked < int{nacked_count_};
+  if (!is_repaired) {
+    const Duration overdue = std::min(2 * (now - gap_at_), params.rto_max);
+    const auto ns = static_cast<uint32_t>(overdue.count());
+    overdue_ns_ = std::max(ns, overdue_ns_ - (overdue_ns_ >> kOverdueDecay));
+  }
   if (!gap_end_.IsAfter(expected_)) return CloseGap();
+  const Time due = now + ReorderAllowance(params);
+  // (A report concerns all that was missing at the begin of the wait, not the first gap alone.)
+  gap_due_ = is_selective() ? std::min(gap_due_, due) : due;
   gap_at_ = now;
-  gap_due_ = now + ReorderAllowance(params);
   gap_begin_ = expected_;
+  reports_ = 0;
 }
 
 void ReceiveHalf::OnGapDue(Time now, const TransportParams& params) {
   if (closed_) return CloseGap();
   CheckGap(now, params);
   if (now < deadline()) return;
+  if (is_selective()) return RequestReport(now, params);
   CloseGap();
   // A far side that waits for room has received a NOT_READY, and probes now and then: its probes
   // need answers.
@@ -117,6 +192,20 @@ void ReceiveHalf::OnGapDue(Time now, const TransportParams& params) {
   if (!RequestNack(now, params)) return;
   nacked_ = expected_;
   nacked_count_ = static_cast<uint16_t>(gap_end_.DistanceFrom(expected_));
+}
+
+// Wants what has been missing since the last wait began, and begins another one for the rest.
+void ReceiveHalf::RequestReport(Time now, const TransportParams& params) {
+  if (reports_ == kMaxReports) return CloseGap();
+  const int span = std::min(report_end_.DistanceFrom(expected_), early_span());
+  for (int i = 0; i < span; ++i) early_->Want(expected_.Plus(i));
+  report_end_ = gap_end_;
+  gap_due_ = now + Backoff(ReorderAllowance(params), reports_, params.rto_max);
+  if (span <= 0) return;
+  pending_ |= kReport;
+  nacked_ = expected_;
+  nacked_count_ = static_cast<uint16_t>(span);
+  ++reports_;
 }
 
 // Handles a second copy of a PDU that a NACK requested because it was overdue: the PDU was late,
@@ -143,7 +232,7 @@ Duration ReceiveHalf::RefusalWait(const TransportParams& params) const {
 }
 
 void ReceiveHalf::CheckLayout() {
-  static_assert(offsetof(ReceiveHalf, prompt_acks_) == 16 && sizeof(ReceiveHalf) <= 64);
+  static_assert(offsetof(ReceiveHalf, prompt_acks_) == 16 && sizeof(ReceiveHalf) <= 80);
 }
 
 }  // namespace suede

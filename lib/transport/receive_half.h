@@ -10,6 +10,7 @@
 
 #include "base/psn.h"
 #include "base/time.h"
+#include "transport/early_pdus.h"
 #include "transport/params.h"
 #include "wire/rh.h"
 
@@ -41,23 +42,19 @@ class ReceiveHalf {
   // others.
   bool IsPlausible(Psn psn, const TransportParams& params) const {
     const int announced = peer_window_ != 0 ? peer_window_ : int{kMaxWindowPdus};
-    const int span = std::max(announced, static_cast<int>(params.window_pdus)) + 1;
+    const int early = has_early() ? static_cast<int>(early_->count()) : 0;
+    const int span = std::max(announced, static_cast<int>(params.window_pdus)) + early + 1;
     return closed_ || std::abs(psn.DistanceFrom(expected_)) <= span;
   }
   // Delivers the expected PDU.
   void Accept() {
     expected_ = expected_.Next();
-    ++rx_pdus_;
-    ++unanswered_count_;
-    accepted_any_ = true;
+    CountAccepted();
     replied_ = pending_ & kNack;  // a pending NACK will name the new expected PSN
   }
-  // Accepts no PDUs, and acknowledges none, until Open, which expects `first` next.
-  void Close() {
-    closed_ = true;
-    unanswered_count_ = 0;
-    pending_ = 0;
-  }
+  // Accepts no PDUs, and acknowledges none, until Open, which expects `first` next. Keeps the PSNs
+  // that have arrived ahead, unless their PDUs are only kept.
+  void Close();
   void Open(Psn first);
   bool closed() const { return closed_; }
   // Whether a PDU was ever accepted.
@@ -67,6 +64,51 @@ class ReceiveHalf {
   // Starts over with PSN 0, as after a restart of the far side. The count of PDUs, SetCounted,
   // SetRecorded and SetPromptAcks remain.
   void Reset();
+
+  // ---- Selective repair (docs/repair.md).
+
+  // Sets whether PDUs ahead of the expected one are accepted, until Reset. `early` outlives this
+  // object; null: not.
+  void SetSelective(EarlyPdus* early);
+  bool is_selective() const { return early_ != nullptr; }
+  // Whether PDUs have arrived ahead of the expected one.
+  bool has_early() const { return (watched_ & kHasEarly) != 0; }
+  // The PDUs that have arrived ahead; only of a selective half.
+  EarlyPdus& early() { return *early_; }
+  const EarlyPdus& early() const { return *early_; }
+  // PSNs from the expected one on that may be accepted: those that the far side may have in flight,
+  // so that a blind sender has to guess the PSN. PDUs that have arrived are not in its window.
+  int early_span() const {
+    return std::min<int>(peer_window_ + static_cast<int>(early_->count()), kPsnBits);
+  }
+  // Whether a PDU ahead of the expected one is new and may be accepted.
+  bool MayAcceptEarly(Psn psn) const {
+    return psn.DistanceFrom(expected_) < early_span() && !early_->Has(psn);
+  }
+  // Accepts a PDU ahead of the expected one.
+  void AcceptEarly(Psn psn) {
+    NoteKept(psn);
+    ++rx_pdus_;
+    accepted_any_ = true;
+  }
+  // Remembers a PDU ahead of the expected one that is kept in its frame.
+  void NoteKept(Psn psn) {
+    early_->Add(psn);
+    Watch(kHasEarly, true);
+    ++unanswered_count_;
+  }
+  // Advances the expected PSN past PDUs that were accepted ahead of it; called after Accept.
+  void PassEarly();
+  // A kept PDU, the expected one, is accepted now, or forgotten.
+  void AcceptKept();
+  void ForgetKept(Psn psn);
+  // PDUs in front of `psn` are missing; the PDU itself has arrived or not. Requests a report once
+  // the reordering allowance is over. Returns whether deadline() has advanced.
+  bool OnMissing(Psn psn, Time now, const TransportParams& params);
+  // Whether a report is due, or is the form of an acknowledgement.
+  bool WantsReport() const { return (pending_ & kReport) != 0 || has_early(); }
+  // The marks of the report about to leave, from expected() on; it acknowledges as TakeRpsn does.
+  PsnMarks TakeReport();
 
   // ---- Settings.
 
@@ -111,12 +153,16 @@ class ReceiveHalf {
   // Time for which data may be overdue before a NACK. The far side's own timeout repairs a lost
   // tail, so the allowance is at least rto_initial until the connection has lost a PDU. It is twice
   // the longest time that recent data was overdue and arrived without a NACK, doubles with each
-  // NACK that requested data that was merely late, and is rto_max at most.
+  // NACK that requested data that was merely late, and is rto_max at most; with selective repair
+  // less than the far side's own timeout, so that it measures no timeout.
   Duration ReorderAllowance(const TransportParams& params) const {
     if (params.reorder_allowance == Duration{}) return {};
     const Duration min = has_lost_ ? params.reorder_allowance
                                    : std::max(params.reorder_allowance, params.rto_initial);
-    return std::max(min, Duration(overdue_ns_));
+    const Duration allowance = std::max(min, Duration(overdue_ns_));
+    return is_selective()
+               ? std::min(allowance, std::max(params.reorder_allowance, params.rto_min / 2))
+               : allowance;
   }
   // Whether CheckGap is to be called whenever PDUs were accepted: an announced PDU has not arrived.
   bool has_gap() const { return (watched_ & kHasGap) != 0; }
@@ -161,9 +207,10 @@ class ReceiveHalf {
   // no PSN: expected() is not of the generation that the far side sends in.
   RpsnField TakeRpsn() {
     const uint8_t pending = pending_;
-    unanswered_count_ = 0;
-    pending_ = 0;
-    if (closed_ || (!accepted_any_ && pending == 0)) return {};
+    if (!has_early()) [[likely]]
+      unanswered_count_ = 0;  // else a report acknowledges more
+    pending_ = pending & kReport;
+    if (closed_ || (!accepted_any_ && (pending & ~kReport) == 0)) return {};
     if ((pending & kNack) != 0) return {RhOp::kNack, expected_};
     return {RhOp::kAck, expected_.Plus(-1)};
   }
@@ -187,12 +234,19 @@ class ReceiveHalf {
   static constexpr uint8_t kAwaitsTrimmed = 2;  // trimmed_ has arrived without its commands
   static constexpr uint8_t kHasGap = 4;         // see has_gap
   static constexpr uint8_t kRecorded = 8;       // see SetRecorded
+  static constexpr uint8_t kHasEarly = 16;      // see has_early
   // Bits of pending_ and replied_.
   static constexpr uint8_t kAckNow = 1;    // pending_: an ACK is to be sent at once
   static constexpr uint8_t kNotReady = 1;  // replied_: the expected PDU was refused
   static constexpr uint8_t kNack = 2;      // a NACK is to be sent; was requested at nack_at_
+  static constexpr uint8_t kReport = 4;    // pending_: a report is to be sent
   static constexpr uint8_t kMaxRefusals = 16;
 
+  void CountAccepted() {
+    ++rx_pdus_;
+    ++unanswered_count_;
+    accepted_any_ = true;
+  }
   void Watch(uint8_t what, bool on) {
     watched_ = static_cast<uint8_t>(on ? watched_ | what : watched_ & ~what);
   }
@@ -200,6 +254,7 @@ class ReceiveHalf {
   bool RequestNack(Time now, const TransportParams& params);
   bool RequestNackOfTrimmed(Time now, Duration base_rtt);
   void OnGapDue(Time now, const TransportParams& params);
+  void RequestReport(Time now, const TransportParams& params);
   void CloseGap() { Watch(kHasGap, false); }
   void CheckDuplicate(Psn psn, const TransportParams& params);
   static void CheckLayout();
@@ -232,6 +287,9 @@ class ReceiveHalf {
   Psn gap_end_;                // and the PSN that was announced
   Psn nacked_;                 // the first overdue PDU that a NACK has requested,
   uint16_t nacked_count_ = 0;  // and the number of overdue PDUs
+  uint8_t reports_ = 0;        // since the expected PDU has been missing
+  Psn report_end_;             // the next report wants PDUs before this one
+  EarlyPdus* early_ = nullptr;
 };
 
 }  // namespace suede

@@ -16,9 +16,10 @@
 namespace suede {
 
 // Returns the round trip measured by an acknowledgement of `newest` and the PDUs before it;
-// nullopt: `newest` was sent twice (Karn).
+// nullopt: `newest` was sent twice (Karn), or has waited there for PDUs before it.
 inline std::optional<Duration> RttSample(const Pdu& newest, Time now) {
-  return newest.retransmitted ? std::nullopt : std::optional<Duration>(now - newest.sent_at);
+  return newest.retransmitted || newest.arrived ? std::nullopt
+                                                : std::optional<Duration>(now - newest.sent_at);
 }
 
 // Owned by the lcore of its connection.

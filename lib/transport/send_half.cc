@@ -65,6 +65,49 @@ RpsnVerdict SendHalf::OnNack(Psn rpsn, Time now, const TransportParams& params, 
   return verdict;
 }
 
+void SendHalf::CountArrived(uint32_t count, bool arrives) {
+  arrived_count_ = static_cast<uint16_t>(arrived_count_ + (arrives ? count : -count));
+  has_arrived_ = arrived_count_ != 0;
+}
+
+RpsnVerdict SendHalf::OnRepair(Psn expected, const PsnMarks& marks, Time now,
+                               const TransportParams& params, PduList& acked,
+                               InFlight::Wanted& again) {
+  if (lost_) return RpsnVerdict::kNothingNew;
+  const int ahead = in_flight_.DistanceFromOldest(expected);
+  CheckNamed(expected, ahead, params);
+  if (ahead > static_cast<int>(in_flight_.count())) return RpsnVerdict::kOutOfWindow;
+  if (ahead < 0) return RpsnVerdict::kNothingNew;  // the past
+  if (ahead > 0) Acknowledge(static_cast<uint32_t>(ahead), now, params, acked);
+  const uint32_t bytes = in_flight_.bytes();
+  // A report that was made before a retransmission arrived comes within a round trip of it; one of
+  // a PDU that was sent once, and lost, may be faster than any data.
+  const Duration min = round_trip_.min_rtt();
+  const Duration round =
+      min == Duration{} ? round_trip_.rto(params) : std::max(min, round_trip_.srtt());
+  const auto is_due = [&](const Pdu& pdu) {
+    return now - pdu.sent_at >= (pdu.retransmitted ? round : min / 2);
+  };
+  const bool may_leave = !paused_ && !frozen_;
+  again = in_flight_.Repair(marks, [&](const Pdu& pdu) { return may_leave && is_due(pdu); });
+  CountArrived(again.arrivals, true);
+  if (again.arrived != nullptr) {
+    tries_ = 0;
+    if (!again.arrived->retransmitted) {
+      round_trip_.OnSample(now - again.arrived->sent_at, params);
+      measured_ = true;
+    }
+  }
+  if (again.pdus != 0) {
+    BeginRecovery(now);
+    repairing_ = true;
+    // The far side lives: the oldest PDU gets the time of a first transmission.
+    retransmission_rearms_ |= in_flight_.RetransmitsOldest();
+  }
+  return ahead > 0 || bytes != in_flight_.bytes() ? RpsnVerdict::kProgress
+                                                  : RpsnVerdict::kNothingNew;
+}
+
 RpsnVerdict SendHalf::OnNotReady(Psn psn, Duration wait, Time now, const TransportParams& params,
                                  PduList& acked) {
   const int ahead = in_flight_.DistanceFromOldest(psn);
@@ -130,6 +173,7 @@ void SendHalf::OnNewParams(Time now, const TransportParams& params) {
 
 void SendHalf::GiveUp(Time now, const TransportParams& params, PduList& given_up) {
   probes_.Start(in_flight_.vcs());
+  CountArrived(arrived_count_, false);
   in_flight_.MoveAllTo(given_up);
   recovering_ = false;
   paused_ = false;
@@ -173,6 +217,7 @@ void SendHalf::CheckNamed(Psn named, int ahead, const TransportParams& params) {
 
 void SendHalf::Freeze() {
   frozen_ = true;
+  fence_reported_ = false;
   if (lost_) in_flight_.Forget();  // their PDUs were given up
   lost_ = false;
   paused_ = false;
@@ -190,6 +235,7 @@ bool SendHalf::OnFenced(Psn expected, Time now, const TransportParams& params, P
 }
 
 void SendHalf::Abandon(PduList& given_up) {
+  CountArrived(arrived_count_, false);
   in_flight_.MoveAllTo(given_up);
   in_flight_.Forget();
   recovering_ = false;
@@ -197,6 +243,7 @@ void SendHalf::Abandon(PduList& given_up) {
 }
 
 void SendHalf::Restart(Psn first, PduList& rest) {
+  CountArrived(arrived_count_, false);
   in_flight_.MoveAllTo(rest);
   in_flight_.Restart(first);
   deadline_ = kNever;
@@ -231,7 +278,13 @@ uint32_t SendHalf::TakeBack() {
 
 void SendHalf::Acknowledge(uint32_t count, Time now, const TransportParams& params,
                            PduList& acked) {
-  const Pdu* newest = in_flight_.MoveOldestTo(count, acked);
+  if (has_arrived_) [[unlikely]]
+    CountArrived(in_flight_.ArrivedOf(count), false);
+  Pdu* const newest = in_flight_.MoveOldestTo(count, acked);
+  if (repairing_) [[unlikely]] {
+    repairing_ = newest->psn.IsBefore(recovery_end_);
+    newest->arrived |= repairing_;
+  }
   acked_any_ = true;
   tries_ = 0;
   paused_ = false;
@@ -253,6 +306,10 @@ void SendHalf::GoBackFor(Psn rpsn, Time now) {
 void SendHalf::GoBack(Time now) {
   in_flight_.GoBack();
   went_back_ = true;
+  BeginRecovery(now);
+}
+
+void SendHalf::BeginRecovery(Time now) {
   recovery_end_ = in_flight_.next_psn();
   if (recovering_) return;
   recovering_ = true;
@@ -267,7 +324,8 @@ void SendHalf::CheckInvariants(const TransportParams& params) const {
     if (deadline_ == kNever) std::abort();
     return;
   }
-  if (in_flight_.count() > params.window_pdus) std::abort();
+  if (in_flight_.count() - arrived_count_ > params.window_pdus) std::abort();
+  if (in_flight_.ArrivedOf(in_flight_.count()) != arrived_count_) std::abort();
   if (in_flight_.empty() && deadline_ != kNever) std::abort();
   if (!in_flight_.empty() && deadline_ == kNever && !frozen_) std::abort();
   if (paused_ && in_flight_.empty()) std::abort();

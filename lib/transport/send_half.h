@@ -4,6 +4,7 @@
 #ifndef SUEDE_TRANSPORT_SEND_HALF_H_
 #define SUEDE_TRANSPORT_SEND_HALF_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -35,10 +36,10 @@ enum class TimerVerdict : uint8_t {
   kProbe,        // the connection is lost: probe the far side for its expected PSN
 };
 
-// The time from a go-back until all PDUs then in flight are acknowledged. Another go-back in that
-// time belongs to the same recovery.
+// The time from a go-back, or a repair, until all PDUs then in flight are acknowledged. Another in
+// that time belongs to the same recovery.
 struct Recovery {
-  uint32_t pdus = 0;  // sent again
+  uint32_t pdus = 0;  // sent again, at most 65,535
   Duration took{};
 };
 
@@ -53,13 +54,13 @@ class SendHalf {
 
   // Whether a new PDU of `bytes` bytes of commands may be sent now.
   bool CanSend(uint32_t bytes, const TransportParams& params) const {
-    return in_flight_.count() < params.window_pdus &&
+    return in_flight_.count() < WindowOf(params) &&
            (in_flight_.bytes() + bytes <= params.window_bytes || in_flight_.empty()) &&
            !in_flight_.HasRetransmission() && (paused_ | lost_ | frozen_) == 0;
   }
   // Max new PDUs that the window in PDUs permits if CanSend is true for the first.
   uint32_t WindowLeft(const TransportParams& params) const {
-    return params.window_pdus - in_flight_.count();
+    return WindowOf(params) - in_flight_.count();
   }
   // Max bytes of commands in these PDUs.
   uint32_t BytesLeft(const TransportParams& params) const {
@@ -113,7 +114,7 @@ class SendHalf {
   // Counts a PDU of TakeRetransmission that was in fact sent.
   void CountRetransmission() {
     ++retransmissions_;
-    ++resent_;
+    if (resent_ != UINT16_MAX) ++resent_;
   }
   // Returns each recovery once. To be called whenever PDUs were acknowledged. A recovery that ends
   // with GiveUp is not returned.
@@ -131,6 +132,12 @@ class SendHalf {
   // A NACK inside the window starts a retransmission, once per round trip for the same rpsn, and
   // before a round trip was measured once per retransmission timeout.
   RpsnVerdict OnNack(Psn rpsn, Time now, const TransportParams& params, PduList& acked);
+  // The far side expects `expected` next, has some PSNs behind it, and wants others again
+  // (docs/repair.md). Sets `again` to the PDUs that are
+  // retransmitted therefore: not those that left too recently for the report to count. PDUs that
+  // have arrived stay in flight, without their bytes.
+  RpsnVerdict OnRepair(Psn expected, const PsnMarks& marks, Time now, const TransportParams& params,
+                       PduList& acked, InFlight::Wanted& again);
   // The far side had no room for PSN `psn`: pauses for `wait`, kMaxPause at most, which is not
   // counted as a try. A wait that has begun does not change. `wait` 0: not specified
   // (docs/control-pdus.md, types 9, 10).
@@ -189,6 +196,9 @@ class SendHalf {
   // The far side has accepted all PDUs before `expected`, and will accept no more. Moves these PDUs
   // to `acked`. Returns false if `expected` is ahead of all sent PDUs.
   bool OnFenced(Psn expected, Time now, const TransportParams& params, PduList& acked);
+  // A report about the fence of this frozen connection has come, and was passed to OnRepair.
+  void OnFenceReport() { fence_reported_ = true; }
+  bool fence_reported() const { return fence_reported_; }
   // Gives up the PDUs in flight (to `given_up`), in doubt.
   void Abandon(PduList& given_up);
   // Moves the PDUs in flight to `rest`, in order, and continues with `first`.
@@ -218,6 +228,14 @@ class SendHalf {
   void CheckInvariants(const TransportParams& params) const;
 
  private:
+  // Max PDUs in flight: PDUs that have arrived do not count for the window, within the PSNs that
+  // the far side keeps apart.
+  uint32_t WindowOf(const TransportParams& params) const {
+    if (!has_arrived_) [[likely]]
+      return params.window_pdus;
+    return std::min(params.window_pdus + arrived_count_, kPsnBits);
+  }
+  void CountArrived(uint32_t count, bool arrives);
   // Handles an rpsn that names `expected` on a lost connection.
   RpsnVerdict OnAnswer(Psn expected, Time now, const TransportParams& params);
   // Checks whether `named`, the next PSN in the far side's view, which is `ahead` of the oldest PDU
@@ -228,6 +246,7 @@ class SendHalf {
   // Goes back because of a NACK of `rpsn`.
   void GoBackFor(Psn rpsn, Time now);
   void GoBack(Time now);
+  void BeginRecovery(Time now);
 
   // Members that few PDUs use. They come first, so that the others, and those of the receiving half
   // behind them, are one cache line; see Connection.
@@ -235,13 +254,14 @@ class SendHalf {
   Time nack_at_{};       // time of the last NACK that caused a go-back
   Time went_back_at_{};  // while recovering_
   RoundTrip round_trip_;
-  uint32_t resent_ = 0;  // PDUs, in the present recovery
   uint32_t retransmissions_ = 0;
   uint32_t aside_bytes_ = 0;      // see SetAside
   Psn former_path_end_;           // the first PSN that left on the present path
   Psn recovery_end_;              // next_psn at the last go-back
   Psn nack_psn_;                  // rpsn of the last NACK that caused a go-back
   uint16_t former_max_pdus_ = 0;  // max PDUs in flight when the parameters were changed
+  uint16_t arrived_count_ = 0;    // while has_arrived_: PDUs in flight that have arrived
+  uint16_t resent_ = 0;           // PDUs, in the present recovery, at most
   Probes probes_;                 // while lost_
 
   // Members that each PDU or acknowledgement uses.
@@ -262,7 +282,10 @@ class SendHalf {
   bool acked_any_ : 1 = false;
   bool has_former_path_ : 1 = false;  // PDUs before former_path_end_ may be unacknowledged
   bool went_back_ : 1 = false;        // see TakeGoBack
-  bool recovering_ : 1 = false;       // since a go-back; see Recovery
+  bool recovering_ : 1 = false;       // since a go-back or a repair; see Recovery
+  bool repairing_ : 1 = false;        // PDUs before recovery_end_ may wait there for others
+  bool fence_reported_ : 1 = false;   // see OnFenceReport
+  bool has_arrived_ : 1 = false;      // PDUs in flight have arrived, ahead of others
   bool measured_ = false;             // see TakeMeasured
 };
 

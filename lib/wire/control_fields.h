@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -56,6 +57,8 @@ template <ControlMessageOf<Hello> M>
   visit("answers_congestion", "Answers CONGESTION", HelloFeature(4), m.answers_congestion);
   visit("wants_echoes", "Wants echoes of ECN marks", HelloFeature(5), m.wants_echoes);
   visit("answers_path", "Answers PATH", HelloFeature(6), m.answers_path);
+  visit("selective", "Repairs selectively", HelloFeature(7), m.selective);
+  visit("unordered", "PDUs may be delivered in any order", ControlFlag(1), m.unordered);
   visit("window_pdus", "Window in PDUs", ControlPlace{34}, m.window_pdus);
   visit("pack_limit_bytes", "Pack limit in bytes", ControlPlace{36}, m.pack_limit_bytes);
   visit("receive_bytes", "Can receive, in bytes", ControlPlace{38}, m.receive_bytes);
@@ -113,6 +116,7 @@ template <ControlMessageOf<Fence> M>
 template <ControlMessageOf<Fenced> M>
 [[gnu::always_inline]] constexpr void VisitControlFields(M& m, const auto& visit) {
   visit("plane", "The sender's number of the plane", ControlRange(16, 0, 3), m.plane);
+  visit("repairs", "REPAIRs in front of this", ControlRange(17, 0, 64), m.repairs);
   visit("generation", "Generation", ControlPlace{18}, m.generation);
   visit("expected", "Expected PSN", ControlPlace{20}, m.expected);
   visit("more", "PSN of a further session", ControlPlace{28}, m.more);
@@ -158,6 +162,19 @@ template <ControlMessageOf<SessionNumber> M>
   visit("fence", "Fence", ControlFlag(2), m.fence);
   visit("anew", "Accepted anew", ControlFlag(3), m.anew);
   visit("psns", "First or expected PSN", ControlPlace{28}, m.psns);
+  visit("repairs", "REPAIRs in front of this", ControlRange(17, 0, 64), m.repairs);
+}
+
+template <ControlMessageOf<Repair> M>
+[[gnu::always_inline]] constexpr void VisitControlFields(M& m, const auto& visit) {
+  visit("vc", "VC", ControlRange(16, 0, 3), m.vc);
+  visit("slot", "Slot of the session", ControlRange(17, 0, 63), m.slot);
+  visit("expected", "Expected PSN", ControlPlace{18}, m.expected);
+  visit("fenced_plane", "About the fence of a plane", ControlFlag(0), m.fenced_plane);
+  visit("fenced_session", "About the fence of a session", ControlFlag(1), m.fenced_session);
+  visit("plane", "Fenced plane", ControlRange(20, 0, 3), m.plane);
+  visit("generation", "Generation", ControlPlace{22}, m.generation);
+  visit("marks", "PSNs that have arrived, or are wanted", ControlPlace{24}, m.marks);
 }
 
 constexpr ControlPlace PathPresence(uint8_t bit) { return {.at = 17, .bits = 1, .shift = bit}; }
@@ -197,9 +214,9 @@ struct ControlValue {
   static constexpr uint32_t kCount = 1;
   static constexpr uint32_t kBytes = sizeof(Value);
 };
-template <class Value>
-struct ControlValue<std::array<Value, kVcCount>> {
-  static constexpr uint32_t kCount = kVcCount;
+template <class Value, size_t kSize>
+struct ControlValue<std::array<Value, kSize>> {
+  static constexpr uint32_t kCount = kSize;
   static constexpr uint32_t kBytes = sizeof(Value);
 };
 template <>
@@ -208,13 +225,20 @@ struct ControlValue<MorePsns> {
   static constexpr uint32_t kBytes = sizeof(Psn);
 };
 
-// Bytes of the body without `more`, and without optional fields if `required`.
+template <>
+struct ControlValue<PsnMarks> {
+  static constexpr uint32_t kCount = 2 * kPsnWords;  // at most
+  static constexpr uint32_t kBytes = sizeof(uint64_t);
+};
+
+// Bytes of the body without `more` and `marks`, and without optional fields if `required`.
 template <class Message>
 constexpr uint32_t ControlBodyBytes(bool required) {
   uint32_t bytes = 0;
   const Message message;
   VisitControlFields(message, [&]<class V>(auto, auto, const ControlPlace& place, const V&) {
-    if (std::same_as<V, MorePsns> || (place.optional && required)) return;
+    if (std::same_as<V, MorePsns> || std::same_as<V, PsnMarks> || (place.optional && required))
+      return;
     const int end = place.at + static_cast<int>(ControlValue<V>::kBytes * ControlValue<V>::kCount);
     if (end > 0) bytes = std::max(bytes, static_cast<uint32_t>(end));
   });

@@ -13,8 +13,10 @@ namespace {
 constexpr uint32_t kIdentitiesBytes = 16;
 
 static_assert(ControlBodyBytes<Congestion>(false) + kControlHeadBytes == kCongestionMessageBytes);
-static_assert(ControlBodyBytes<PlaneHello>(false) + kControlHeadBytes + 2 * MorePsns::kMax ==
+static_assert(ControlBodyBytes<PlaneHello>(false) + kControlHeadBytes + 2 * MorePsns::kMax <=
               kMaxControlPduBytes);
+static_assert(kControlHeadBytes + ControlBodyBytes<Repair>(false) + sizeof(PsnMarks::words) ==
+              kMaxReportBytes);
 
 // ---- Values, by the type of their member. Load returns whether the value is in the range; `bytes`
 // are those of the body.
@@ -62,16 +64,16 @@ inline bool Load(const uint8_t* body, uint32_t, const ControlPlace& place, Psn& 
   return true;
 }
 
-template <class Value>
-inline void Store(uint8_t* body, ControlPlace place, const std::array<Value, kVcCount>& values) {
+template <class Value, size_t kSize>
+inline void Store(uint8_t* body, ControlPlace place, const std::array<Value, kSize>& values) {
   for (const Value value : values) {
     Store(body, place, value);
     place.at += sizeof(Value);
   }
 }
-template <class Value>
+template <class Value, size_t kSize>
 inline bool Load(const uint8_t* body, uint32_t bytes, ControlPlace place,
-                 std::array<Value, kVcCount>& values) {
+                 std::array<Value, kSize>& values) {
   for (Value& value : values) {
     Load(body, bytes, place, value);
     place.at += sizeof(Value);
@@ -90,12 +92,29 @@ inline bool Load(const uint8_t* body, uint32_t bytes, const ControlPlace& place,
   return true;
 }
 
+inline void Store(uint8_t* body, const ControlPlace& place, const PsnMarks& marks) {
+  for (uint32_t i = 0; i < marks.count; ++i) {
+    StoreBe64(body + place.at + 16 * i, marks.words[i].received);
+    StoreBe64(body + place.at + 16 * i + 8, marks.words[i].wanted);
+  }
+}
+inline bool Load(const uint8_t* body, uint32_t bytes, const ControlPlace& place, PsnMarks& marks) {
+  const uint32_t behind = bytes - static_cast<uint32_t>(place.at);
+  marks.count = static_cast<uint8_t>(std::min(behind / 16, kPsnWords));
+  for (uint32_t i = 0; i < marks.count; ++i) {
+    marks.words[i] = {.received = LoadBe64(body + place.at + 16 * i),
+                      .wanted = LoadBe64(body + place.at + 16 * i + 8)};
+  }
+  return true;
+}
+
 // ---- Messages.
 
 template <class Message>
 uint32_t Encode(const Message& message, uint8_t* out) {
   uint32_t body_bytes = ControlBodyBytes<Message>(false);
   if constexpr (requires { message.more; }) body_bytes += 2 * uint32_t{message.more.count};
+  if constexpr (requires { message.marks; }) body_bytes += 16 * uint32_t{message.marks.count};
   out[0] = static_cast<uint8_t>(Message::kType);
   out[1] = 0;
   StoreBe16(out + 2, static_cast<uint16_t>(body_bytes));

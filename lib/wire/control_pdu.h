@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/psn.h"
+#include "base/psn_bits.h"
 #include "base/sue.h"
 #include "wire/rh.h"
 
@@ -24,6 +25,7 @@ enum class ControlType : uint8_t {
   kCongestion = 15,
   kSession = 16,
   kPath = 17,
+  kRepair = 18,
 };
 
 // Identities of the two ends of an association, as the sender of a control PDU knows them.
@@ -66,6 +68,8 @@ struct Hello {
   bool answers_congestion = false;  // supports CONGESTION: grants and echoes
   bool wants_echoes = false;        // wants echoes of ECN marks, and acknowledgements without delay
   bool answers_path = false;        // answers probes of the path (PATH)
+  bool selective = false;           // repairs selectively (REPAIR)
+  bool unordered = false;           // its PDUs may be delivered in any order
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -135,6 +139,7 @@ struct Fenced {
   uint16_t generation = 0;
   VcPsns expected{};
   MorePsns more;
+  uint8_t repairs = 0;  // REPAIRs about the fence in front of this PDU
   friend bool operator==(const Fenced&, const Fenced&) = default;
 };
 
@@ -190,6 +195,7 @@ struct SessionNumber {
   bool fence = false;   // requests that the receiver accept nothing more in the session
   bool anew = false;    // requests that PDUs be accepted again, from `psns` on
   VcPsns psns{};        // first PSNs; in the answer to a fence, the expected PSNs
+  uint8_t repairs = 0;  // in the answer to a fence: REPAIRs about it in front of this PDU
   friend bool operator==(const SessionNumber&, const SessionNumber&) = default;
 };
 
@@ -231,14 +237,30 @@ struct Path {
   friend bool operator==(const Path&, const Path&) = default;
 };
 
+// PDUs ahead of the expected one that have arrived, and PDUs to be sent again (docs/repair.md).
+struct Repair {
+  static constexpr ControlType kType = ControlType::kRepair;
+  Identities identities;
+  uint8_t vc = 0;
+  uint8_t slot = 0;  // of a fence: the session
+  Psn expected;
+  bool fenced_plane = false;    // about the fence of `plane` and `generation`
+  bool fenced_session = false;  // about that of the session; `generation` is its turn modulo 2^16
+  uint8_t plane = 0;            // of a fence: as in the FENCE
+  uint16_t generation = 0;
+  PsnMarks marks;
+  friend bool operator==(const Repair&, const Repair&) = default;
+};
+
 // The first alternative, which a default-constructed message holds, is a small one.
 using ControlMessage = std::variant<Ready, NotReady, Credit, Congestion, SessionNumber, Hello,
-                                    PlaneHello, Fence, Fenced, Path>;
+                                    PlaneHello, Fence, Fenced, Path, Repair>;
 
 // Whether the message names the plane that it concerns, so that it may travel on any plane.
 inline bool NamesPlane(const ControlMessage& message) {
   return std::holds_alternative<PlaneHello>(message) || std::holds_alternative<Fence>(message) ||
-         std::holds_alternative<Fenced>(message);
+         std::holds_alternative<Fenced>(message) ||
+         (std::holds_alternative<Repair>(message) && std::get<Repair>(message).fenced_plane);
 }
 
 enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
@@ -246,8 +268,8 @@ enum class ControlError : uint8_t { kNone, kUnknownType, kMalformed };
 inline constexpr uint32_t kControlHeadBytes = 4;
 // Bytes of an encoded Congestion: head and body, with the sessions of the marks.
 inline constexpr uint32_t kCongestionMessageBytes = kControlHeadBytes + 52;
-// Head and longest body, that of PLANE.
-inline constexpr uint32_t kMaxControlPduBytes = kControlHeadBytes + 40 + 2 * MorePsns::kMax;
+// Head and longest body, that of REPAIR.
+inline constexpr uint32_t kMaxControlPduBytes = kMaxReportBytes;
 
 // The RH of every control PDU.
 inline ReliabilityHeader ControlRh(uint16_t xpuid, uint16_t partition) {

@@ -71,6 +71,7 @@ TEST(ConfigChangeTest, EveryValueIsFoundWithItsDeclaredEffect) {
       {"packing.limit_bytes", "1024"},
       {"packing.packed_pdus", "512"},
       {"transport.psn_scope", "vc"},
+      {"transport.recovery", "selective"},
       {"transport.window_pdus", "64"},
       {"transport.window_bytes", "65536"},
       {"transport.ack_every_pdus", "3"},

@@ -197,25 +197,26 @@ TEST(ConfigTest, RangesAreExpanded) {
 }
 
 TEST(ConfigTest, EveryKeyOutsideListsIsReadAndDumped) {
-  const Config config = MustParse(
-      std::string(kSmallest) +
-      "eal: {hugepages: off, memory_mb: 512, args: [\"--log-level=8\", 'a \"b\\' ]}\n"
-      "partition: 1023\n"
-      "classes:\n"
-      "  vc: [{pcp: 1}, {dscp: 63}, {ecn: 3}, {}]\n"
-      "  ack: {pcp: 7, dscp: 1, ecn: 2}\n"
-      "packing: {limit_bytes: 4096}\n"
-      "transport: {psn_scope: vc, window_pdus: 64, window_bytes: 9999, ack_every_pdus: 7,\n"
-      "  ack_delay_us: 8, nack_timeout_us: 9, rto_initial_us: 222, rto_min_us: 111,\n"
-      "  rto_max_us: 333, max_tries: 3, not_ready_backoff_us: 12, pause_limit_us: 5,\n"
-      "  hello_timeout_us: 13, hello_tries: 14, inflight_pdus: 1500}\n"
-      "clients: {socket: /tmp/x.sock, socket_mode: 0600, max_clients: 2, max_queues: 3,\n"
-      "  ring_lines: 8192, receive_lines: 2048, credit_lines: 5, aggregate_lines: 77,\n"
-      "  completions: 128, unclaimed_pdus: 0, hugepages: on,\n"
-      "  rules: [\"1000:3\", \"1001:4-7:0,1\"]}\n"
-      "management: {socket: /tmp/m.sock, socket_mode: 0600, max_clients: 2,\n"
-      "  http_address: 127.0.0.1:9464}\n"
-      "log: {level: debug, format: json}\n");
+  const Config config =
+      MustParse(std::string(kSmallest) +
+                "eal: {hugepages: off, memory_mb: 512, args: [\"--log-level=8\", 'a \"b\\' ]}\n"
+                "partition: 1023\n"
+                "classes:\n"
+                "  vc: [{pcp: 1}, {dscp: 63}, {ecn: 3}, {}]\n"
+                "  ack: {pcp: 7, dscp: 1, ecn: 2}\n"
+                "packing: {limit_bytes: 4096}\n"
+                "transport: {psn_scope: vc, recovery: selective, window_pdus: 64, window_bytes: "
+                "9999, ack_every_pdus: 7,\n"
+                "  ack_delay_us: 8, nack_timeout_us: 9, rto_initial_us: 222, rto_min_us: 111,\n"
+                "  rto_max_us: 333, max_tries: 3, not_ready_backoff_us: 12, pause_limit_us: 5,\n"
+                "  hello_timeout_us: 13, hello_tries: 14, inflight_pdus: 1500}\n"
+                "clients: {socket: /tmp/x.sock, socket_mode: 0600, max_clients: 2, max_queues: 3,\n"
+                "  ring_lines: 8192, receive_lines: 2048, credit_lines: 5, aggregate_lines: 77,\n"
+                "  completions: 128, unclaimed_pdus: 0, hugepages: on,\n"
+                "  rules: [\"1000:3\", \"1001:4-7:0,1\"]}\n"
+                "management: {socket: /tmp/m.sock, socket_mode: 0600, max_clients: 2,\n"
+                "  http_address: 127.0.0.1:9464}\n"
+                "log: {level: debug, format: json}\n");
   ASSERT_EQ(config.eal.args.size(), 2u);
   EXPECT_EQ(config.eal.args[1], "a \"b\\");
   EXPECT_EQ(config.clients.socket_mode, 0600u);

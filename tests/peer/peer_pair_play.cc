@@ -216,7 +216,7 @@ void PeerPair::CheckInvariants() const {
       if (host->paths.inflight_bytes[plane] != host->own->inflight_bytes[plane]) std::abort();
       uint32_t busy = 0;
       for (uint32_t number = 0; number < host->own->map.path_connections(); ++number) {
-        busy += host->at(plane, PathConnection(number)).in_flight().bytes() != 0 ? 1 : 0;
+        busy += host->at(plane, PathConnection(number)).in_flight().oldest() != nullptr ? 1 : 0;
       }
       if (host->own->has_sessions && busy != host->own->busy[plane]) std::abort();
     }

@@ -176,7 +176,7 @@ void PeerPair::OnRpsn(Host& host, PlaneIndex plane, PathConnection number, const
   if (verdict == RpsnVerdict::kResumed) host.peer->reach().OnResumed(plane, number, effects);
   if (host.own->has_sessions && !acked.empty()) {
     host.peer->health().OnProof(plane, now_);
-    if (connection.in_flight().bytes() == 0) host.own->OnIdle(plane);
+    if (connection.in_flight().oldest() == nullptr) host.own->OnIdle(plane);
   }
   if (connection.tx().has_aside()) host.peer->flight().TakeBack(plane, number);
   host.paths.OnEnd(plane, before - connection.in_flight().bytes());

@@ -347,8 +347,9 @@ std::vector<LuckyHit> Attacker::TakeHits(const Host& host) {
       const int at = psn.DistanceFrom(first);
       return at >= 0 && at <= span;
     };
+    const int ahead = connection.rx().is_selective() ? connection.rx().early_span() - 1 : 0;
     const bool data =
-        taken.data && within(taken.rh.psn, taken.expected, connection.rx().expected());
+        taken.data && within(taken.rh.psn, taken.expected, connection.rx().expected().Plus(ahead));
     const bool answers = taken.answers && within(taken.rh.rpsn, taken.oldest.Plus(-1),
                                                  connection.in_flight().next_psn());
     if (!data && !answers) continue;

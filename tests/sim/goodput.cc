@@ -2,6 +2,7 @@
 #include "goodput.h"
 
 #include <cstdio>
+#include <iterator>
 #include <string>
 
 #include "fast_crc.h"
@@ -148,6 +149,62 @@ LinkRatio CompareLinks(uint64_t seed) {
 }
 
 }  // namespace
+
+namespace {
+
+// Losses of each frame, and the ratio to the goodput without loss that selective repair leaves.
+constexpr struct {
+  double loss;
+  double min_ratio;
+} kRepairs[] = {{1e-3, 0.985}, {1e-2, 0.9}};
+
+WorldOptions Repaired(uint64_t seed, double loss, bool selective) {
+  WorldOptions options = Saturated(seed, loss);
+  options.rx_lines = 1u << 17;
+  options.selective = selective ? ~0u : 0;
+  options.paths.ordering = seed % 4 < 2 ? Ordering::kStrict : Ordering::kUnordered;
+  return options;
+}
+
+}  // namespace
+
+int RunRepairGoodput(uint64_t first_seed, uint64_t count) {
+  InstallFastCrc();
+  bool passed = true;
+  double clean_ns = 0;
+  double repaired_ns[std::size(kRepairs)] = {};
+  for (uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+    const Measurement clean = Measure(seed, Repaired(seed, 0, true));
+    clean_ns += clean.ns;
+    std::printf("seed %llu, %s, %s: %.2f Gb/s without loss %s\n",
+                static_cast<unsigned long long>(seed), seed % 2 != 0 ? "both ways" : "one way",
+                seed % 4 < 2 ? "strict" : "unordered", clean.gbps(), clean.failure.c_str());
+    passed &= clean.failure.empty();
+    for (size_t i = 0; i < std::size(kRepairs); ++i) {
+      const double loss = kRepairs[i].loss;
+      const Measurement back = Measure(seed, Repaired(seed, loss, false));
+      const Measurement repaired = Measure(seed, Repaired(seed, loss, true));
+      passed &= back.failure.empty() && repaired.failure.empty();
+      repaired_ns[i] += repaired.ns;
+      std::printf(
+          "  loss %g: go-back-N %.4f (%llu PDUs sent again), selective %.4f (%llu of %llu PDUs "
+          "sent again, %llu frames lost, %llu timeouts) %s\n",
+          loss, back.gbps() / clean.gbps(), static_cast<unsigned long long>(back.retransmissions),
+          repaired.gbps() / clean.gbps(), static_cast<unsigned long long>(repaired.retransmissions),
+          static_cast<unsigned long long>(repaired.pdus),
+          static_cast<unsigned long long>(repaired.frames_lost),
+          static_cast<unsigned long long>(repaired.timeouts), repaired.failure.c_str());
+    }
+  }
+  for (size_t i = 0; i < std::size(kRepairs); ++i) {
+    const double ratio = clean_ns / repaired_ns[i];
+    passed &= ratio >= kRepairs[i].min_ratio;
+    std::printf("loss %g: ratio %.4f, %.3f wanted\n", kRepairs[i].loss, ratio,
+                kRepairs[i].min_ratio);
+  }
+  std::printf("repair_goodput: %s\n", passed ? "passed" : "FAILED");
+  return passed ? 0 : 1;
+}
 
 int RunLlrGoodput(uint64_t first_seed, uint64_t count) {
   InstallFastCrc();

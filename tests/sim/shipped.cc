@@ -11,6 +11,7 @@ ShippedSizes SizesOf(const WorldOptions& options, uint32_t host, uint32_t aggreg
   Config config;
   config.lcores.push_back({});
   config.transport.inflight_pdus = options.inflight_pdus;
+  if (options.selective != 0) config.transport.recovery = LossRecovery::kSelective;
   config.transport.window_pdus = options.transport.window_pdus;
   config.transport.psn_scope = options.transport.psn_scope;
   config.packing.limit_bytes = options.pack_limit_bytes;

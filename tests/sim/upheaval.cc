@@ -35,6 +35,9 @@ InstanceParams World::ParamsOf(const Host& host) const {
   params.receive_lines = options_.rx_lines;
   params.counts_credit = options_.counts_credit;
   params.transport = options_.transport;
+  if ((options_.selective >> host.number & 1) != 0) {
+    params.transport.recovery = LossRecovery::kSelective;
+  }
   if (options_.congestion) params.congestion = options_.congestion(host.number);
   params.paths = options_.paths;
   params.seal = options_.seal;

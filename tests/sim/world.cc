@@ -29,9 +29,10 @@ World::World(uint64_t seed, const WorldOptions& options)
     : options_(options),
       dice_seed_(seed << 16),
       dice_(seed),
-      ledger_({.in_order = options.doubled_for == Duration{} &&
-                           ((options.wiring.switches == 1 && !options.sessions) ||
-                            options.paths.ordering == Ordering::kStrict),
+      ledger_({.in_order =
+                   options.doubled_for == Duration{} &&
+                   ((options.wiring.switches == 1 && !options.sessions && options.selective == 0) ||
+                    options.paths.ordering == Ordering::kStrict),
                .gaps = MayGiveUp() || options.attack.time != Duration{}}),
       restarts_left_(options.restarts),
       sleeps_left_(options.sleeps),
@@ -377,7 +378,7 @@ std::string World::Verdict() {
   if (options_.lossless && !options_.credit.on && pauses_sent() == 0) return "a switch did not pause anybody";
   for (const auto& host : hosts_) {
     // The frames that the pipeline keeps at hand for the next turns, and messages of sessions.
-    uint32_t known = 0;
+    uint32_t known = host->pipeline().instance(0).rx.kept_early;
     uint32_t out = 0;
     for (const PortContext* port : host->pipeline().instance(0).ports) {
       known += port->link.frames_kept();

@@ -68,6 +68,7 @@ struct WorldOptions {
   uint32_t rx_descriptors = PortConfig{}.rx_descriptors;  // of each port; with the rest they say
   uint32_t tx_descriptors = PortConfig{}.tx_descriptors;  // how many frames its pool has
   TransportParams transport;
+  uint32_t selective = 0;  // mask of hosts that repair selectively (docs/repair.md)
   std::function<CongestionParams(uint32_t host)> congestion;  // none: fixed windows
   std::optional<uint8_t> trimmed_dscp;  // of frames that switches have trimmed
   PathParams paths;

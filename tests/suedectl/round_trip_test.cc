@@ -279,7 +279,15 @@ std::vector<ControlMessage> Messages() {
                .rcrc_drops = 2,
                .not_sue_drops = 3,
                .trimmed = 4,
-               .pauses = 4294967295}};
+               .pauses = 4294967295},
+          Repair{.identities = kSome,
+                 .vc = 3,
+                 .slot = 63,
+                 .expected = Psn(65535),
+                 .fenced_session = true,
+                 .plane = 2,
+                 .generation = 40001,
+                 .marks = {1, {{{UINT64_MAX, 5}}}}}};
 }
 
 #define SOME R"("identity": "000000000000004d", "peer_identity": "fedcba9876543210")"
@@ -288,7 +296,7 @@ const char* const kMessageTexts[] = {
     R"({"type": "hello", )" SOME R"(, "nonce": "0000000000000005", "echo": "ffffffffffffffff",
         "psn_scope": 1, "answers_planes": true, "sends_generations": false, "counts_credit": true,
         "hears_pauses": true, "answers_congestion": true, "wants_echoes": false,
-        "answers_path": false,
+        "answers_path": false, "selective": false, "unordered": false,
         "window_pdus": 512, "pack_limit_bytes": 2048, "receive_bytes": 4078, "receive_lines": 1000,
         "sessions": 7, "first": [9, 8, 7, 65535], "credit_lines": [1, 2, 3, 4294967295],
         "reply_wanted": true})",
@@ -301,7 +309,7 @@ const char* const kMessageTexts[] = {
         "first": [32768, 1, 65535, 0], "more": [10, 11]})",
     R"({"type": "fence", )" SOME R"(, "plane": 2, "own": true,
         "generation": 40001, "oldest": [4, 3, 2, 65535], "more": [10, 11, 12]})",
-    R"({"type": "fenced", )" SOME R"(, "plane": 1, "generation": 40001,
+    R"({"type": "fenced", )" SOME R"(, "plane": 1, "repairs": 0, "generation": 40001,
         "expected": [5, 6, 7, 8], "more": [65535, 11]})",
     R"({"type": "credit", )" SOME R"(, "vc": 1, "grant": true, "give_back": false,
         "reply_wanted": true, "on_demand": true, "round": 65535, "limit": 4294967295, "accepted": 70000,
@@ -311,14 +319,18 @@ const char* const kMessageTexts[] = {
         "received": 4294967295, "marked": 71000, "trimmed": 300,
         "marked_sessions": "8000000000000005"})",
     R"({"type": "session_number", )" SOME R"(, "slot": 63, "number": 16383, "in_use": 65,
-        "turn": 4000000000, "answer": true, "fence": false, "anew": false, "psns": [1, 2, 65535, 3]})",
+        "turn": 4000000000, "answer": true, "fence": false, "anew": false, "psns": [1, 2, 65535, 3],
+        "repairs": 0})",
     R"({"type": "path", )" SOME R"(, "report": true, "long_reply": false, "class": 4,
         "frame_bytes": 9014, "probe": 70000, "sent_ns": "0000000000000005",
         "received_ns": "ffffffffffffffff", "order": 3, "has_ds": true, "has_hops": true,
         "tagged": false, "ds": 185, "hops": 63, "tci": 0, "sent_has_ds": true,
         "sent_has_hops": true, "sent_tagged": true, "sent_ds": 4, "sent_hops": 64,
         "sent_tci": 24586, "address_drops": 1, "rcrc_drops": 2, "not_sue_drops": 3, "trimmed": 4,
-        "pauses": 4294967295})"};
+        "pauses": 4294967295})",
+    R"({"type": "repair", )" SOME R"(, "vc": 3, "slot": 63, "expected": 65535,
+        "fenced_plane": false, "fenced_session": true, "plane": 2, "generation": 40001,
+        "marks": ["ffffffffffffffff", "0000000000000005"]})"};
 static_assert(std::size(kMessageTexts) == std::variant_size_v<ControlMessage>);
 #undef SOME
 
@@ -356,7 +368,7 @@ TEST(FrameRoundTrip, OfControlPdusWithOneOtherField) {
       if (value.is_boolean()) {
         field = !value.get<bool>();
       } else if (value.is_array()) {
-        field[1] = 12345;
+        field[1] = value[1].is_string() ? Json("0123456789abcdef") : Json(12345);
       } else if (value.is_string()) {
         field = name == "state" ? "up" : "0123456789abcdef";
       } else {

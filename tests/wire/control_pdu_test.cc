@@ -107,8 +107,16 @@ const ControlMessage kSession =
                   .in_use = 0x2122,
                   .turn = 0x31323334,
                   .psns = {Psn(0x4142), Psn(0x4344), Psn(0x4546), Psn(0x4748)}};
-const ControlMessage kAll[] = {kHello,  kNotReady, kReady,      kPlane,   kFence,
-                               kFenced, kCredit,   kCongestion, kSession, kPath};
+const ControlMessage kRepair = Repair{.identities = kSome,
+                                      .vc = 2,
+                                      .slot = 5,
+                                      .expected = Psn(0x1112),
+                                      .fenced_plane = true,
+                                      .plane = 3,
+                                      .generation = 0x2122,
+                                      .marks = {2, {{{0x3132333435363738, 1}, {2, 3}}}}};
+const ControlMessage kAll[] = {kHello,  kNotReady,   kReady,   kPlane, kFence, kFenced,
+                               kCredit, kCongestion, kSession, kPath,  kRepair};
 
 // A head, both identities of kSome, and the rest of a body.
 Bytes Laid(uint8_t type, uint8_t flags, const Bytes& rest) {
@@ -151,6 +159,12 @@ TEST(ControlPdu, Layout) {
                          0x31, 0x32, 0x33, 0x34, 0x51, 0x52, 0x53, 0x54, 0x61, 0x62, 0x63, 0x64,
                          0,    0,    0,    1,    0,    0,    0,    2,    0,    0,    0,    3,
                          0,    0,    0,    4,    0,    0,    0,    5}));
+  Bytes repair = {2,    5,    0x11, 0x12, 3,    0,    0x21, 0x22,
+                  0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38};
+  for (uint8_t word = 1; word < 4; ++word) {
+    repair.insert(repair.end(), {0, 0, 0, 0, 0, 0, 0, word});
+  }
+  EXPECT_EQ(Encoded(kRepair), Laid(18, 1, repair));
 }
 
 TEST(ControlPdu, Flags) {
@@ -163,6 +177,9 @@ TEST(ControlPdu, Flags) {
   EXPECT_EQ(Encoded(Hello{.hears_pauses = true})[kFeatures], 8);
   EXPECT_EQ(Encoded(Hello{.answers_congestion = true})[kFeatures], 16);
   EXPECT_EQ(Encoded(Hello{.wants_echoes = true})[kFeatures], 32);
+  EXPECT_EQ(Encoded(Hello{.selective = true})[kFeatures], 128);
+  EXPECT_EQ(Encoded(Hello{.unordered = true})[1], 2);
+  EXPECT_EQ(Encoded(Repair{.fenced_session = true})[1], 2);
   EXPECT_EQ(Encoded(PlaneHello{.reply_wanted = true})[1], 1);
   EXPECT_EQ(Encoded(PlaneHello{.has_heard = true})[1], 2);
   EXPECT_EQ(Encoded(PlaneHello{.held_up = true})[1], 4);
@@ -244,7 +261,16 @@ TEST(ControlPdu, ReadsWhatWasEncoded) {
                number()},
         Congestion{some, flag(), flag(), flag(), credit(), credit(), credit(), credit(), number(),
                    number(), number()},
-        SessionNumber{some, static_cast<uint8_t>(random() % 64), half(), half(), number(), flag()}};
+        SessionNumber{some, static_cast<uint8_t>(random() % 64), half(), half(), number(), flag()},
+        Repair{some,
+               vc,
+               static_cast<uint8_t>(random() % 64),
+               Psn(half()),
+               flag(),
+               flag(),
+               static_cast<uint8_t>(random() % 4),
+               half(),
+               {2, {{{word(), word()}, {word(), word()}}}}}};
     for (const ControlMessage& sent : messages) {
       Bytes bytes = Encoded(sent);
       bytes.resize(bytes.size() + random() % 40);
@@ -290,8 +316,10 @@ TEST(ControlPdu, ShortBodyIsMalformedAndLongBodyIsNot) {
   for (const ControlMessage& message : kAll) {
     Bytes bytes = Encoded(message);
     const uint8_t body_bytes = bytes[3];
-    // The sessions of the marks came later.
-    const uint8_t min = message == kCongestion ? uint8_t{44} : body_bytes;
+    // The sessions of the marks came later; a REPAIR may have any number of marks.
+    const uint8_t min = message == kCongestion ? uint8_t{44}
+                        : message == kRepair   ? uint8_t{24}
+                                               : body_bytes;
     for (uint8_t shorter = 0; shorter < min; ++shorter) {
       bytes[3] = shorter;
       EXPECT_EQ(Decode(bytes), ControlError::kMalformed);
@@ -304,6 +332,7 @@ TEST(ControlPdu, ShortBodyIsMalformedAndLongBodyIsNot) {
     std::visit(
         [](auto& known) {
           if constexpr (requires { known.more; }) known.more = {};
+          if constexpr (requires { known.marks; }) known.marks.count = 2;
         },
         read);
     EXPECT_EQ(read, message);
@@ -317,7 +346,7 @@ TEST(ControlPdu, UnknownTypes) {
     Bytes bytes = Encoded(kHello);
     bytes[0] = static_cast<uint8_t>(type);
     const ControlError error = Decode(bytes);
-    const bool unknown = type < 8 || type > 17;
+    const bool unknown = type < 8 || type > 18;
     EXPECT_EQ(error == ControlError::kUnknownType, unknown) << type;
     // The body of an unknown type may be any, and may be none.
     EXPECT_EQ(Decode({static_cast<uint8_t>(type), 0, 0, 0}),
@@ -340,6 +369,9 @@ TEST(ControlPdu, ValuesThatCannotBe) {
       Hello{.nonce = 1}, NotReady{}, Ready{}, PlaneHello{}, Fence{}, Fenced{}, Credit{},
       Congestion{}, Path{}, Path{.identities = kSome, .traffic_class = 5}, SessionNumber{},
       SessionNumber{.identities = kSome, .slot = 64},
+      SessionNumber{.identities = kSome, .repairs = 65}, Fenced{.identities = kSome, .repairs = 65},
+      Repair{}, Repair{.identities = kSome, .vc = 4}, Repair{.identities = kSome, .slot = 64},
+      Repair{.identities = kSome, .plane = 4},
       SessionNumber{.identities = kSome, .fence = true, .anew = true}};
   for (const ControlMessage& message : wrong) {
     EXPECT_EQ(Decode(Encoded(message)), ControlError::kMalformed);
@@ -351,8 +383,7 @@ TEST(ControlPdu, ValuesThatCannotBe) {
 
 TEST(ControlPdu, ReservedIsIgnored) {
   Bytes bytes = Encoded(kHello);
-  bytes[1] |= 0xfe;
-  bytes[kControlHeadBytes + 33] |= 0x80;  // features beyond those that there are
+  bytes[1] |= 0xfc;
   ControlMessage read;
   EXPECT_EQ(Decode(bytes, read), ControlError::kNone);
   EXPECT_EQ(read, kHello);

@@ -64,6 +64,7 @@ const ControlTable kControlTables[] = {
     TableOf<Fence>("FENCE"),           TableOf<Fenced>("FENCED"),
     TableOf<Credit>("CREDIT"),         TableOf<Congestion>("CONGESTION"),
     TableOf<SessionNumber>("SESSION"), TableOf<Path>("PATH"),
+    TableOf<Repair>("REPAIR"),
 };
 static_assert(std::size(kControlTables) == std::variant_size_v<ControlMessage>);
 
@@ -114,10 +115,10 @@ TEST(ControlDocumentation, PageHasThePlaces) {
     const std::string section = page.substr(from, page.find("\n## ", from + 1) - from);
     for (const ControlRow& row : table.rows) {
       const int at = row.place.at, last = at + static_cast<int>(row.bytes * row.count) - 1;
-      const std::string place = row.place.bits == 1  ? StrCat("bit ", +row.place.shift)
-                                : row.name == "more" ? StrCat(at, " …")
-                                : at == last         ? StrCat(at)
-                                                     : StrCat(at, "–", last);
+      const std::string place = row.place.bits == 1 ? StrCat("bit ", +row.place.shift)
+                                : row.name == "more" || row.name == "marks" ? StrCat(at, " …")
+                                : at == last                                ? StrCat(at)
+                                             : StrCat(at, "–", last);
       EXPECT_NE(section.find(StrCat("\n| ", place, " | ")), std::string::npos)
           << table.name << ": " << row.name << " at " << place;
     }

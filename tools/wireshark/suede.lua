@@ -150,8 +150,10 @@ local HEADERS = {
 -- control: begin
 local CONTROL = {
   [8] = { name = "HELLO", bytes = 68,
-    { "reply_wanted", "Reply wanted", -3, 1, flag = 1 }, { "nonce", "Nonce", 16, 8 },
-    { "echo", "Nonce that this answers", 24, 8 }, { "psn_scope", "A connection is", 32, 1 },
+    { "reply_wanted", "Reply wanted", -3, 1, flag = 1 },
+    { "unordered", "PDUs may be delivered in any order", -3, 1, flag = 2 },
+    { "nonce", "Nonce", 16, 8 }, { "echo", "Nonce that this answers", 24, 8 },
+    { "psn_scope", "A connection is", 32, 1 },
     { "answers_planes", "Answers PLANE and FENCE", 33, 1, flag = 1 },
     { "sends_generations", "Sends in generations", 33, 1, flag = 2 },
     { "counts_credit", "Counts credit", 33, 1, flag = 4 },
@@ -159,6 +161,7 @@ local CONTROL = {
     { "answers_congestion", "Answers CONGESTION", 33, 1, flag = 16 },
     { "wants_echoes", "Wants echoes of ECN marks", 33, 1, flag = 32 },
     { "answers_path", "Answers PATH", 33, 1, flag = 64 },
+    { "selective", "Repairs selectively", 33, 1, flag = 128 },
     { "window_pdus", "Window in PDUs", 34, 2 },
     { "pack_limit_bytes", "Pack limit in bytes", 36, 2 },
     { "receive_bytes", "Can receive, in bytes", 38, 2 },
@@ -194,7 +197,8 @@ local CONTROL = {
     { "more_psn", "PSN of a further session", 28, 2, count = 63 },
   },
   [13] = { name = "FENCED", bytes = 28,
-    { "plane", "The sender's number of the plane", 16, 1 }, { "generation", "Generation", 18, 2 },
+    { "plane", "The sender's number of the plane", 16, 1 },
+    { "repairs", "REPAIRs in front of this", 17, 1 }, { "generation", "Generation", 18, 2 },
     { "expected", "Expected PSN", 20, 2, count = 4 },
     { "more_psn", "PSN of a further session", 28, 2, count = 63 },
   },
@@ -219,6 +223,7 @@ local CONTROL = {
   [16] = { name = "SESSION", bytes = 36,
     { "is_answer", "Answer", -3, 1, flag = 2 }, { "fence", "Fence", -3, 1, flag = 4 },
     { "anew", "Accepted anew", -3, 1, flag = 8 }, { "slot", "Slot of the session", 16, 1 },
+    { "repairs", "REPAIRs in front of this", 17, 1 },
     { "number", "Number that is asked for", 18, 2 },
     { "in_use", "Number in use until then", 20, 2 }, { "turn", "Turn", 24, 4 },
     { "session_psn", "First or expected PSN", 28, 2, count = 4 },
@@ -243,6 +248,13 @@ local CONTROL = {
     { "rcrc_drops", "Frames with a wrong R-CRC", 56, 4 },
     { "not_sue_drops", "Frames that are not SUE's", 60, 4 }, { "trimmed", "Trimmed frames", 64, 4 },
     { "pauses", "PFC frames", 68, 4 },
+  },
+  [18] = { name = "REPAIR", bytes = 24,
+    { "fenced_plane", "About the fence of a plane", -3, 1, flag = 1 },
+    { "fenced_session", "About the fence of a session", -3, 1, flag = 2 }, { "vc", "VC", 16, 1 },
+    { "slot", "Slot of the session", 17, 1 }, { "expected", "Expected PSN", 18, 2 },
+    { "plane", "Fenced plane", 20, 1 }, { "generation", "Generation", 22, 2 },
+    { "marks", "PSNs that have arrived, or are wanted", 24, 8, count = 64 },
   },
 }
 -- control: end
@@ -316,7 +328,7 @@ local VERSIONS = { [0] = "data PDU", [1] = "sealed data PDU",
 local FORMS = { [0] = "S (session)", [1] = "H (HELLO)" }
 local CIPHERS = { [1] = "AES-128-GCM", [2] = "AES-256-GCM" }
 local HELLO, NOT_READY, READY, PLANE, FENCE, FENCED = 8, 9, 10, 11, 12, 13
-local CREDIT, CONGESTION, SESSION, PATH = 14, 15, 16, 17
+local CREDIT, CONGESTION, SESSION, PATH, REPAIR = 14, 15, 16, 17, 18
 local CONTROL_TYPES = {}
 for type, known in pairs(CONTROL) do CONTROL_TYPES[type] = known.name end
 local SCOPES = { [0] = "per port", [1] = "per port and VC" }
@@ -1717,6 +1729,31 @@ text_of[PATH] = function(path)
     path.has_hops and string.format(" hops=%d", path.hops) or "",
     path.tagged and string.format(" pcp=%d vid=%d", math.floor(path.tci / 8192),
       path.tci % 4096) or "")
+end
+
+-- The PSNs of every second word from word `at` on, as a text.
+local function psns_of(words, at, first)
+  local psns = {}
+  for j = at, #words, 2 do
+    for i = 0, 63 do
+      local digit = tonumber(words[j]:sub(16 - math.floor(i / 4), 16 - math.floor(i / 4)), 16)
+      if math.floor(digit / 2 ^ (i % 4)) % 2 == 1 then
+        psns[#psns + 1] = (first + 64 * math.floor((j - at) / 2) + i) % 65536
+      end
+    end
+  end
+  return #psns ~= 0 and table.concat(psns, ",") or "none"
+end
+
+text_of[REPAIR] = function(repair)
+  if repair.vc > 3 then return nil, "there is no such VC" end
+  if repair.slot > 63 then return nil, "there is no such slot" end
+  if repair.plane > 3 then return nil, "there is no such plane" end
+  local marks = repair.marks or {}
+  return string.format("%sVC=%d expected=%d received=%s wanted=%s",
+    repair.fenced_plane and string.format("fence of plane %d, ", repair.plane)
+      or repair.fenced_session and string.format("fence of slot %d, ", repair.slot) or "",
+    repair.vc, repair.expected, psns_of(marks, 1, repair.expected), psns_of(marks, 2, repair.expected))
 end
 
 text_of[PLANE] = function(plane, items)
