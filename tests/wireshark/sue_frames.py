@@ -10,6 +10,7 @@ DATA, CONTROL = 0, 3
 HELLO, NOT_READY, READY, PLANE, FENCE, FENCED, CREDIT, CONGESTION = 8, 9, 10, 11, 12, 13, 14, 15
 SESSION = 16
 PATH = 17
+REPAIR = 18
 DOWN, INIT, UP = 0, 1, 2
 PREFIX = bytes.fromhex("02535545")
 DSCP_ECN = (10 << 2) | 2
@@ -79,6 +80,11 @@ def path(number, traffic_class, flags=0, frame_bytes=0, sent_ns=5, received_ns=0
          sent=(0, 0, 0), counters=(0, 0, 0, 0, 0), identity=1, peer=7):
     return control(PATH, flags, struct.pack(">QQBBHIQQIBBHBBH5I", identity, peer, traffic_class, presence, frame_bytes,
                                             number, sent_ns, received_ns, order, *there, *sent, *counters))
+
+
+def repair(expected, vc=0, slot=0, plane_number=0, generation=0, words=(), flags=0, identity=1, peer=7):
+    return control(REPAIR, flags, struct.pack(f">QQBBHBBH{len(words)}Q", identity, peer, vc, slot, expected,
+                                              plane_number, 0, generation, *words))
 
 
 def plane(identity, peer, state=UP, generations=(1, 1), first=(0, 0, 0, 0), number=0,

@@ -12,9 +12,9 @@ from scapy.all import (ARP, DNS, DNSQR, ICMP, IP, LLC, SNAP, STP, TCP, UDP, Dot1
                        ICMPv6EchoRequest, IPv6, Raw)
 
 from sue_frames import (ACK, CONGESTION, CONTROL, CREDIT, DOWN, DSCP_ECN, ENCAPS, FENCE, FENCED,
-                        HEADER_BYTES, HELLO, INIT, NACK, NOT_READY, PATH, PLANE, PREFIX, READY, SESSION, address,
+                        HEADER_BYTES, HELLO, INIT, NACK, NOT_READY, PATH, PLANE, PREFIX, READY, REPAIR, SESSION, address,
                         command, congestion, control, credit, fence, fenced, frame, hello, not_ready,
-                        path, plane, ready, rh, session)
+                        path, plane, ready, repair, rh, session)
 from tshark import ROOT
 
 VECTORS = json.loads((ROOT / "tests/wire/vectors.json").read_text(encoding="utf-8"))
@@ -468,7 +468,7 @@ def test_fence_and_fenced(shark, encap):
     assert_fields(packet, {"type": FENCED, "length": 28, "identity": 8, "peer_identity": 0x80000001,
                            "plane": 1, "generation": 40001})
     assert packet.shows("suede.control.expected") == ["5", "6", "7", "65534"]
-    assert packet.raw("suede.control.reserved") == [bytes(1)]
+    assert "suede.control.reserved" not in packet
     assert "suede.control.own" not in packet and not packet.expert("control.plane_dead")
 
 
@@ -583,6 +583,17 @@ def test_path(shark):
                      "0.5 > 0.9 PATH report of probe=9 class=4 order=3 bytes=9014 dscp=46 ecn=1 hops=63 pcp=3 vid=10"]
 
 
+def test_repair(shark):
+    packet = dissect_control(shark, repair(65530, 3, 63, 2, 40001, (2**63 + 6, 9), 2))
+    assert_fields(packet, {"type": REPAIR, "flags": 2, "length": 40, "vc": 3, "slot": 63, "expected": 65530,
+                           "fenced_plane": 0, "fenced_session": 1, "plane": 2, "generation": 40001})
+    bodies = [repair(7), repair(65530, 3, 63, 2, 1, (6, 9), 2), repair(7, 1, 0, 2, 1, (0, 0, 2**63 + 1, 4), 1)]
+    infos = shark.infos([frame("afh2", rh(5, ver=CONTROL), body, to=9) for body in bodies])
+    assert infos == ["0.5 > 0.9 REPAIR VC=0 expected=7 received=none wanted=none",
+                     "0.5 > 0.9 REPAIR fence of slot 63, VC=3 expected=65530 received=65531,65532 wanted=65530,65533",
+                     "0.5 > 0.9 REPAIR fence of plane 2, VC=1 expected=7 received=71,134 wanted=73"]
+
+
 def test_psns_of_further_sessions(shark):
     body = bytearray(plane(1, 7))
     body[2:4] = (46).to_bytes(2, "big")
@@ -652,7 +663,7 @@ def test_longer_control_pdus_of_later_versions(shark):
     packet = dissect_control(shark, control(READY, 0xff, ready(1, 2)[4:] + b"later") + b"not zero")
     assert packet.raw("suede.control.rest") == [b"later"]
     assert "suede.malformed" not in packet
-    for kind in (0, PATH + 1, 77):
+    for kind in (0, REPAIR + 1, 77):
         packet = dissect_control(shark, control(kind, 0, b"1234"))
         assert packet.expert("control.unknown")
         assert "suede.malformed" not in packet
