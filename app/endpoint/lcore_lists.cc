@@ -20,14 +20,6 @@ constexpr uint32_t kBehindAll = 1u << 30;  // index beyond the paths of any inst
 
 using PlaneQuery = LcoreQuery<PlaneSnapshot, request::Planes>;
 
-// A query, and the rows that it has listed.
-template <typename Query, typename View>
-struct Listing {
-  explicit Listing(auto* pool) : query(pool) {}
-  Query query;
-  View view{};
-};
-
 auto RowsOf(const auto& snapshot) { return std::span(snapshot.rows).first(snapshot.count); }
 
 // Returns a query of the rows of the instances, with at least `min_ports`, and peers that `wanted`

@@ -113,6 +113,14 @@ class LcoreQuery {
   uint32_t next_ = 0;      // first of the next piece of it
 };
 
+// A query, and the rows that it has listed.
+template <typename Query, typename View>
+struct Listing {
+  explicit Listing(auto* pool) : query(pool) {}
+  Query query;
+  View view{};
+};
+
 }  // namespace suede
 
 #endif  // SUEDE_APP_ENDPOINT_LCORE_QUERY_H_

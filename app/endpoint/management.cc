@@ -87,6 +87,7 @@ Management::Management(Endpoint* endpoint, ClientService* clients, Logger* logge
       registers_(endpoint, &changer_, [clients] { return clients->server().clients().size(); }),
       lists_(endpoint),
       recorder_(endpoint),
+      tracing_(endpoint),
       ping_limits_(endpoint),
       path_runs_(endpoint) {}
 

@@ -18,6 +18,7 @@
 #include "endpoint/recorder.h"
 #include "endpoint/register_pages.h"
 #include "endpoint/registers.h"
+#include "endpoint/tracing.h"
 #include "mgmt/endpoint_view.h"
 
 namespace suede {
@@ -100,6 +101,15 @@ class Management final : public DaemonManagement<EndpointView> {
     return endpoint_->administration().SetPort(port, up);
   }
   Question<std::vector<QueueView>> Queues() override { return lists_.Queues(); }
+  Question<TraceChangeView> BeginTrace(const TraceQuery& query) override {
+    return tracing_.Begin(query);
+  }
+  Question<TraceChangeView> EndTrace(const TraceQuery& query) override {
+    return tracing_.End(query);
+  }
+  Question<TraceListView> ReadTrace(const TraceQuery& query) override {
+    return tracing_.Read(query);
+  }
   std::string FilePrefix() override;
 
   Question<std::vector<PlaneView>> Planes() override { return lists_.Planes(); }
@@ -141,6 +151,7 @@ class Management final : public DaemonManagement<EndpointView> {
   // These must outlive the server's questions.
   LcoreLists lists_;
   Recorder recorder_;
+  Tracing tracing_;
   PingLimits ping_limits_;
   PathRuns path_runs_;
 };

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "base/text.h"
 #include "suedectl/json_members.h"
 
@@ -63,6 +65,7 @@ void WhyWatch::Run() {
   while (!is_over_) {
     lock.unlock();
     if (!Sample()) return;
+    Trace();
     lock.lock();
     seconds_ = std::chrono::duration<double>(Clock::now() - begun).count();
     ended_.wait_for(lock, kInterval, [this] { return is_over_; });
@@ -76,6 +79,41 @@ bool WhyWatch::Sample() {
   if (!IsBusy(*waits)) return true;
   const absl::StatusOr<Json> queues = daemon_.Call("queues.list", ForeignJson::object());
   return queues.ok() && samples_.Add(*waits, *queues);
+}
+
+void WhyWatch::TakeTrace() {
+  if (!is_tracing_) return;
+  const absl::StatusOr<Json> rows = daemon_.Call("trace.list", ForeignJson::object());
+  if (rows.ok()) times_.Add(*rows);
+  is_tracing_ = !daemon_.Call("trace.clear", ForeignJson::object()).ok();
+}
+
+// Traces a few PDUs from one turn to the next, in turns 1, 2, 4, 8 and so on, unless the daemon has
+// rows of another trace.
+void WhyWatch::Trace() {
+  TakeTrace();
+  if (!std::has_single_bit(++turn_)) return;
+  const absl::StatusOr<Json> rows = daemon_.Call("trace.list", ForeignJson::object());
+  if (!rows.ok() || !ctl::ListOf(*rows, "rows").empty()) return;
+  is_tracing_ = daemon_.Call("trace.add", ForeignJson::object()).ok();
+}
+
+// Adds the endpoints' and the network's part of latencies, and that of the program at this end.
+void WhyWatch::AddLatency(Json* conclusions) const {
+  const std::optional<double> acked = times_.queued_to_acked_us();
+  const std::optional<double> read = times_.delivered_to_read_us();
+  std::string finding;
+  if (acked) {
+    finding = StrCat("endpoints and network there and back (queued to acknowledged) p50 ",
+                     absl::StrFormat("%.2f", *acked), " us of ", times_.acked(), " PDUs");
+  }
+  if (read) {
+    StrAppend(&finding, acked ? "; " : "", "program here (delivered to read) p50 ",
+              absl::StrFormat("%.2f", *read), " us of ", times_.read(), " PDUs");
+  }
+  if (finding.empty()) return;
+  conclusions->push_back(
+      ctl::WhyConclusion("latency", finding, "single PDUs: suedectl trace add, trace show --with"));
 }
 
 // Adds the events during the run that explain a bad one, the last ones.
@@ -119,12 +157,14 @@ std::string WhyWatch::End() {
   }
   ended_.notify_all();
   thread_.join();
+  TakeTrace();
   Json why{{"samples", 0}, {"conclusions", Json::array()}};
   if (samples_.count() != 0) {
     why = ctl::WhyJson({.own = samples_, .far = nullptr, .peer = {}, .seconds = seconds_});
   }
   AddEvents(&why["conclusions"]);
   AddIdle(&why["conclusions"]);
+  AddLatency(&why["conclusions"]);
   return Dump(why);
 }
 

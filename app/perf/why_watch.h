@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "perf/options.h"
 #include "suedectl/daemon.h"
+#include "suedectl/trace_rows.h"
 #include "suedectl/why.h"
 
 namespace suede::perf {
@@ -32,11 +33,17 @@ class WhyWatch {
   explicit WhyWatch(ctl::Daemon daemon) : daemon_(std::move(daemon)) {}
   void Run();
   bool Sample();
+  void Trace();
+  void TakeTrace();
   void AddEvents(Json* conclusions);
   void AddIdle(Json* conclusions);
+  void AddLatency(Json* conclusions) const;
 
   ctl::Daemon daemon_;
   ctl::WhySamples samples_;
+  ctl::TraceTimes times_;
+  uint32_t turn_ = 0;  // of Trace
+  bool is_tracing_ = false;
   uint64_t since_ = 0;  // of events
   double seconds_ = 0;  // from the first sample to the last
   std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include "suedectl/ping_command.h"
 #include "suedectl/record_command.h"
 #include "suedectl/top.h"
+#include "suedectl/trace_command.h"
 #include "suedectl/watch_command.h"
 #include "suedectl/why_command.h"
 
@@ -60,6 +61,12 @@ constexpr Param kRecord[] = {
     Param::Text("output", "File that is written. Without it, standard output.", 4096),
 };
 
+constexpr Param kTraceShow[] = {
+    Param::Integer("xpu", "Own XPU. Without it, all.", 0, 1023),
+    Param::Integer("instance", "Own instance number, likewise.", 0, 63),
+    Param::Text("with", "Management socket of the peer's endpoint, whose rows are joined.", 4096),
+};
+
 constexpr Param kWhy[] = {
     Param::Integer("peer", "XPU of the peer. Without it, all.", 0, 1023).Positional(),
     Param::Integer("xpu", "Own XPU. Without it, all.", 0, 1023),
@@ -105,6 +112,13 @@ constexpr DaemonCommand kDaemonCommands[] = {
           "with -j one object each time: name, uptime_s, seconds (of the rates), clients, "
           "connections, ports, instances, planes, lcores (busy: share of the time), peers, drops"},
      RunTop},
+    {{.name = "trace.show",
+      .sentence = "Shows the PDUs of a trace (trace add): when each of them was queued, staged, "
+                  "sent and acknowledged, or received, delivered and read (docs/trace.md).",
+      .params = kTraceShow,
+      .result_note = "tables of sent and received PDUs; with -j one object: rows (as of "
+                     "trace.list), far_rows, ways"},
+     RunTraceShow},
     {{.name = "watch.events",
       .sentence = "Prints events as they happen, until the daemon ends (exit code 4).",
       .params = kWatch,

@@ -52,6 +52,12 @@ class RxRingWriter {
   uint32_t Mark() const { return head_; }
   void RollbackTo(uint32_t mark) { head_ = mark; }
 
+  // Whether the client has read the lines up to a Mark() that was published.
+  bool HasRead(uint32_t mark) {
+    FreeLines();
+    return static_cast<int32_t>(tail_ - mark) >= 0;
+  }
+
   // Whether the client has given credit for that many lines.
   bool HasRoom(uint32_t lines) {
     return line_count_ - (head_ - tail_) >= lines || FreeLines() >= lines;

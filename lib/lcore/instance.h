@@ -17,6 +17,7 @@
 #include "lcore/receive_state.h"
 #include "lcore/seal_state.h"
 #include "lcore/settings.h"
+#include "lcore/trace.h"
 #include "lcore/transmit_state.h"
 #include "path/connection_map.h"
 #include "stats/counters.h"
@@ -91,6 +92,7 @@ struct Instance {
   SealState sealing;
   Ping ping;
   PathProbes path;
+  Trace trace;
 
  private:
   void SetFrameOctets();

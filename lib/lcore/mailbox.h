@@ -28,6 +28,7 @@ struct SegmentShape;
 struct ServedWindow;
 struct SecretsUpdate;
 struct SettingsChange;
+struct TraceSnapshot;
 class ServedTarget;
 
 // Requests of the control thread. Instances and ports have the pipeline's numbers. Only requests
@@ -99,6 +100,10 @@ struct Planes {
 // Write the next piece of an instance's load to `snapshot`; its `done` is the answer.
 struct Record {
   RecordSnapshot* snapshot = nullptr;
+};
+// Begin, end or read the trace of an instance as `snapshot` says; its `done` is the answer.
+struct Trace {
+  TraceSnapshot* snapshot = nullptr;
 };
 // Take `settings`; its `done` is the answer. One at a time.
 struct ChangeSettings {
@@ -177,10 +182,10 @@ using LcoreRequest =
     std::variant<request::Attach, request::AttachTarget, request::SetWindow, request::Detach,
                  request::Claim, request::Unclaim, request::ResetQueue, request::Drain,
                  request::Connections, request::Waits, request::Queues, request::Planes,
-                 request::Record, request::ChangeSettings, request::SetPeerMac, request::LosePeer,
-                 request::SetPort, request::SetInstance, request::SetPlane, request::SetWeight,
-                 request::Ping, request::ProbePath, request::SetSecrets, request::SetPeerSecrets,
-                 request::RotateKeys>;
+                 request::Record, request::Trace, request::ChangeSettings, request::SetPeerMac,
+                 request::LosePeer, request::SetPort, request::SetInstance, request::SetPlane,
+                 request::SetWeight, request::Ping, request::ProbePath, request::SetSecrets,
+                 request::SetPeerSecrets, request::RotateKeys>;
 // Requests are copied into a ring and out of it.
 static_assert(std::is_trivially_copyable_v<LcoreRequest> && sizeof(LcoreRequest) <= 48);
 

@@ -37,4 +37,9 @@ TransmitState::TransmitState(uint32_t instance, const InstanceParams& instance_p
   }
 }
 
+[[gnu::cold]] void TransmitState::TraceStaged(ConnectionIndex connection, Vc vc, const Pdu* first,
+                                              uint32_t count, Time now) {
+  trace->OnStaged(TracePathOf(map, params, connection, vc), first, count, now);
+}
+
 }  // namespace suede

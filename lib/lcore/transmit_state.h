@@ -12,6 +12,7 @@
 #include "congestion/context.h"
 #include "credit/spender.h"
 #include "lcore/params.h"
+#include "lcore/trace.h"
 #include "pack/scheduler.h"
 #include "pack/shares.h"
 #include "path/connection_map.h"
@@ -46,8 +47,15 @@ struct TransmitState {
   // Begins or ends to count bytes in recorded_bytes.
   void SetRecorded(bool recorded) {
     is_recorded = recorded;
-    counts_sent = is_paced || recorded;
+    SetCountsSent();
   }
+  // Begins or ends to trace PDUs; null: ends. `of_instance` outlives this object.
+  void SetTrace(Trace* of_instance) {
+    trace = of_instance;
+    SetCountsSent();
+  }
+  // A connection has taken `count` PDUs from `first` on; while there is a trace.
+  void TraceStaged(ConnectionIndex connection, Vc vc, const Pdu* first, uint32_t count, Time now);
   // `count` queued PDUs with `bytes` bytes of commands are in flight now.
   void OnLeft(uint32_t count, uint32_t bytes) {
     queued -= count;
@@ -118,8 +126,13 @@ struct TransmitState {
   // Bytes of commands sent for the first time on each plane and VC (ConnectionMap::KeyOf), while
   // there is a recording.
   bool is_recorded = false;
-  bool counts_sent = is_paced;  // PDUs that leave are counted, for either purpose
+  Trace* trace = nullptr;
+  bool counts_sent =
+      is_paced;  // PDUs that leave concern congestion control, a recording or a trace
   std::array<std::array<uint64_t, kVcCount>, kMaxPlanes> recorded_bytes{};
+
+ private:
+  void SetCountsSent() { counts_sent = is_paced || is_recorded || trace != nullptr; }
 };
 
 }  // namespace suede

@@ -199,7 +199,7 @@ const Catalog& EndpointCatalog() {
       RpcMethods(),        DaemonMethods(),  EndpointMethods(), LogMethods(),      CounterMethods(),
       ConnectionMethods(), CaptureMethods(), EventMethods(),    AdminMethods(),    KeyMethods(),
       PeerMethods(),       PlaneMethods(),   ConfigMethods(),   RegisterMethods(), LinkMethods(),
-      LldpMethods(),       RecordMethods()};
+      LldpMethods(),       RecordMethods(),  TraceMethods()};
   return catalog;
 }
 

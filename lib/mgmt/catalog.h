@@ -50,6 +50,7 @@ std::span<const Method> PeerMethods();
 std::span<const Method> PlaneMethods();
 std::span<const Method> ConfigMethods();
 std::span<const Method> RecordMethods();
+std::span<const Method> TraceMethods();
 std::span<const Method> RegisterMethods();
 std::span<const Method> EventMethods();
 

@@ -230,6 +230,35 @@ SUEDE_ROW_STRUCT(ReaderView, SUEDE_READER_ROW);
   X(bool, more, .Note("there are more than `limit`"))
 SUEDE_ROW_STRUCT(WaitsView, SUEDE_WAITS_ROW);
 
+// A PDU of a trace (trace.md): times from `at_ns` on, of the stages of its direction.
+#define SUEDE_TRACE_ROW(X)                                                                         \
+  X(uint32_t, xpu)                                                                                 \
+  X(uint32_t, instance)                                                                            \
+  X(std::string_view, direction, .OneOf("tx|rx"))                                                  \
+  X(uint32_t, peer, .Note("its XPU"))                                                              \
+  X(uint32_t, vc)                                                                                  \
+  X(uint32_t, plane, .Note("its number"))                                                          \
+  X(uint32_t, session, .Note("its slot"))                                                          \
+  X(uint32_t, psn)                                                                                 \
+  X(std::string_view, state,                                                                       \
+    .OneOf("under_way|acked|moved|given_up|delivered|read|kept|early|refused|ahead|duplicate|"     \
+           "malformed|lost")                                                                       \
+        .Note("trace.md explains each"))                                                           \
+  X(int64_t, at_ns, .Note("ns since 1970, UTC; tx: when it was queued, rx: when it was received")) \
+  X(std::optional<int64_t>, staged_ns, .Note("tx").OrNull("not reached"))                          \
+  X(std::optional<int64_t>, sent_ns, .Note("tx").OrNull("not reached"))                            \
+  X(std::optional<int64_t>, acked_ns, .Note("tx").OrNull("not reached"))                           \
+  X(std::optional<int64_t>, delivered_ns, .Note("rx").OrNull("not reached"))                       \
+  X(std::optional<int64_t>, read_ns, .Note("rx").OrNull("not reached"))                            \
+  X(std::optional<uint32_t>, bytes, .Note("of commands").OrNull("rx"))                             \
+  X(std::optional<uint32_t>, commands, .OrNull("rx"))                                              \
+  X(std::optional<uint32_t>, transmissions, .OrNull("rx"))
+SUEDE_ROW_STRUCT(TraceRowView, SUEDE_TRACE_ROW);
+#define SUEDE_TRACE_LIST_ROW(X) X(std::vector<TraceRowView>, rows, .Note("the oldest first"))
+SUEDE_ROW_STRUCT(TraceListView, SUEDE_TRACE_LIST_ROW);
+#define SUEDE_TRACE_CHANGE_ROW(X) X(uint32_t, instances, .Note("which this concerned"))
+SUEDE_ROW_STRUCT(TraceChangeView, SUEDE_TRACE_CHANGE_ROW);
+
 #define SUEDE_QUEUE_ROW(X)                                                                     \
   X(uint64_t, client, .Note("its id"))                                                         \
   X(uint32_t, queue, .Note("number"))                                                          \

@@ -25,6 +25,16 @@ struct ConnectionQuery {
   uint32_t limit = 0;
 };
 
+struct TraceQuery {
+  std::optional<uint32_t> xpu;  // own
+  std::optional<uint32_t> instance;
+  // For BeginTrace:
+  std::optional<uint32_t> peer;  // XPU of the peer
+  std::optional<uint32_t> vc;
+  uint32_t stride = 1;
+  uint32_t count = 0;
+};
+
 struct PlaneName {
   uint32_t xpu = 0;
   uint32_t instance = 0;
@@ -133,6 +143,14 @@ class EndpointView : public DaemonView {
   // Returns samples behind the number `since`, as many as an answer holds, and notes that there is
   // a reader.
   virtual RecordPage ReadRecord(uint64_t since) = 0;
+
+  // ---- Traces (docs/trace.md).
+
+  // Begins a trace of each instance that the query names, and discards its former rows; or only
+  // discards them. The reply is the number of these instances.
+  virtual Question<TraceChangeView> BeginTrace(const TraceQuery& query) = 0;
+  virtual Question<TraceChangeView> EndTrace(const TraceQuery& query) = 0;
+  virtual Question<TraceListView> ReadTrace(const TraceQuery& query) = 0;
 
   // ---- Registers (docs/registers.md).
 

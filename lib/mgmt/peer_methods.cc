@@ -9,11 +9,11 @@
 #include "base/text.h"
 #include "mgmt/catalog.h"
 #include "mgmt/endpoint_view.h"
+#include "mgmt/known_peers.h"
 
 namespace suede {
 namespace {
 
-constexpr size_t kMaxNamed = 16;  // peers in a message
 constexpr uint32_t kMaxConnections = 1'000'000;
 
 constexpr Param kXpu = Param::Integer("xpu", "Own XPU.", 0, 1023);
@@ -21,28 +21,6 @@ constexpr Param kInstance = Param::Integer("instance", "Own instance number.", 0
 constexpr Param kPeer = Param::Integer("peer", "XPU of the peer.", 0, 1023);
 constexpr Param kPlane = Param::Integer("plane", "Number of the plane.", 0, 3);
 constexpr Param kListLimit = Param::Integer("limit", "Max entries listed.", 1, 10000, "1000");
-
-// Returns OK if the peer is known or not given; otherwise NOT_FOUND, with a message that names
-// known peers.
-absl::Status CheckPeer(EndpointView& endpoint, std::optional<uint32_t> peer) {
-  if (!peer) return absl::OkStatus();
-  std::set<uint32_t> known;
-  for (const PeerView& view : endpoint.Peers()) known.insert(view.xpu);
-  if (known.contains(*peer)) return absl::OkStatus();
-  std::string message = StrCat("no peer with XPU id ", *peer);
-  if (known.empty()) return absl::NotFoundError(message + "; there are no peers at all");
-  std::string names;
-  size_t named = 0;
-  for (const uint32_t xpu : known) {
-    if (named++ == kMaxNamed) break;
-    StrAppend(&names, names.empty() ? "" : ", ", xpu);
-  }
-  StrAppend(&message, "; peers are: ", names);
-  if (known.size() > kMaxNamed) {
-    StrAppend(&message, " and ", known.size() - kMaxNamed, " more (peers.list)");
-  }
-  return absl::NotFoundError(message);
-}
 
 // ---- Connections and sessions.
 
@@ -350,6 +328,27 @@ constexpr Method kPlaneMethods[] = {
 std::string_view NameOf(PlaneSetting setting) {
   constexpr std::string_view kNames[] = {"up", "drain", "down"};
   return kNames[static_cast<size_t>(setting)];
+}
+
+absl::Status CheckPeer(EndpointView& endpoint, std::optional<uint32_t> peer) {
+  constexpr size_t kMaxNamed = 16;
+  if (!peer) return absl::OkStatus();
+  std::set<uint32_t> known;
+  for (const PeerView& view : endpoint.Peers()) known.insert(view.xpu);
+  if (known.contains(*peer)) return absl::OkStatus();
+  std::string message = StrCat("no peer with XPU id ", *peer);
+  if (known.empty()) return absl::NotFoundError(message + "; there are no peers at all");
+  std::string names;
+  size_t named = 0;
+  for (const uint32_t xpu : known) {
+    if (named++ == kMaxNamed) break;
+    StrAppend(&names, names.empty() ? "" : ", ", xpu);
+  }
+  StrAppend(&message, "; peers are: ", names);
+  if (known.size() > kMaxNamed) {
+    StrAppend(&message, " and ", known.size() - kMaxNamed, " more (peers.list)");
+  }
+  return absl::NotFoundError(message);
 }
 
 std::span<const Method> ConnectionMethods() { return kConnectionMethods; }

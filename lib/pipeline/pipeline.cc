@@ -32,7 +32,8 @@ Pipeline::Pipeline()
                                 .pings = pings_,
                                 .path_prober = path_prober_,
                                 .seals = seals_,
-                                .sampler = sampler_}) {}
+                                .sampler = sampler_,
+                                .tracer = tracer_}) {}
 
 uint32_t Pipeline::AddPort(Port* port, const PortParams& params, PacketLane* packets) {
   const auto number = static_cast<uint32_t>(lcore_.ports.size());
@@ -158,6 +159,8 @@ bool Pipeline::Poll(Time now) {
     port->link.Transmit(lcore_.counters, now);
     port->link.frames().Flush();
   }
+  if (tracer_.is_active()) [[unlikely]]
+    tracer_.Poll(now);
   lcore_.clients.PublishCompletions();
   Report(now);
   return work;

@@ -23,6 +23,7 @@
 #include "pipeline/sampler.h"
 #include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
+#include "pipeline/tracer.h"
 #include "receive/ack_scheduler.h"
 #include "receive/congestion_grants.h"
 #include "receive/credit_grants.h"
@@ -186,6 +187,7 @@ class Pipeline {
   SealWork seals_{lcore_, effector_};
   Reporter reporter_{lcore_.instances, lcore_.clients};
   Sampler sampler_{lcore_, congestion_grants_};
+  Tracer tracer_{lcore_};
   ServedTargets targets_{lcore_.clients};
   RequestServer requests_{mailbox_,  lcore_.clients, targets_,
                           reporter_, lcore_.ports,   lcore_.instances};

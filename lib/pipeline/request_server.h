@@ -59,7 +59,7 @@ struct PlaneSet {
 
 // These requests concern peers and are left to the caller unchanged; their instance exists.
 using Todo = std::variant<std::monostate, todo::ClaimsMoved, todo::ClientLeft, todo::QueueInReset,
-                          todo::InstanceUp, todo::PlaneSet, request::Record,
+                          todo::InstanceUp, todo::PlaneSet, request::Record, request::Trace,
                           request::ChangeSettings, request::SetPeerMac, request::LosePeer,
                           request::SetWeight, request::Ping, request::ProbePath,
                           request::SetSecrets, request::SetPeerSecrets, request::RotateKeys>;
@@ -117,6 +117,7 @@ class RequestServer {
   Todo Serve(const request::SetPlane& asked);
   Todo Serve(const request::SetWeight& asked);
   Todo Serve(const request::Record& asked) { return asked; }
+  Todo Serve(const request::Trace& asked) { return asked; }
   // Other snapshots are written at once; the rest is left to the caller.
   template <typename Request>
   Todo Serve(const Request& asked) {

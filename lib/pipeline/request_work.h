@@ -14,6 +14,7 @@
 #include "pipeline/sampler.h"
 #include "pipeline/seal_work.h"
 #include "pipeline/settings_work.h"
+#include "pipeline/tracer.h"
 #include "receive/deliver.h"
 #include "send/path_prober.h"
 #include "send/ping_sender.h"
@@ -40,6 +41,7 @@ class RequestWork {
     PathProber& path_prober;
     SealWork& seals;
     Sampler& sampler;
+    Tracer& tracer;
   };
 
   RequestWork(RequestServer& server, const Parts& parts) : server_(server), parts_(parts) {}
@@ -56,6 +58,9 @@ class RequestWork {
   void Do(const todo::PlaneSet& set);
   void Do(const request::Record& request) {
     parts_.sampler.Write(*request.snapshot, parts_.lcore.now);
+  }
+  void Do(const request::Trace& request) {
+    parts_.tracer.Serve(*request.snapshot, parts_.lcore.now);
   }
   void Do(const request::ChangeSettings& request) { parts_.settings.Begin(request.settings); }
   void Do(const request::SetPeerMac& request);

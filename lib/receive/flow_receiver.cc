@@ -30,10 +30,45 @@ void FlowReceiver::CountRecorded(uint64_t bytes) {
   if (rx().recorded()) flow_.instance->rx.SumsOf(flow_.number).bytes += bytes;
 }
 
-// Counts a run for congestion control and recordings.
+// Adds PDUs of the connection to the trace.
+[[gnu::cold]] void FlowReceiver::Trace(const Deliverer::Target& target, Psn first, uint32_t pdus,
+                                       TraceState state) {
+  Instance& instance = *flow_.instance;
+  if (!instance.trace.follows_received()) return flow_.connection->rx().SetTraced(false);
+  RingMark mark;
+  if (state == TraceState::kDelivered) {
+    mark.slot = parts_.lcore.clients.claimant(instance.number, target.vc);
+    mark.client = target.client->client;
+    mark.head = target.client->rings[target.vc].Mark();
+  }
+  instance.trace.OnReceived(TracePathOf(instance.map, instance.params, flow_.number, target.vc),
+                            first, pdus, state, mark, now_);
+}
+
+[[gnu::cold]] void FlowReceiver::TraceDelivery(const Deliverer::Target& target, Psn psn,
+                                               Delivery delivery) {
+  switch (delivery) {
+    case Delivery::kDelivered: {
+      // (Or it was appended to a kept PDU.)
+      const bool is_direct = Deliverer::DirectRing(flow_.instance->rx, target) != nullptr;
+      return Trace(target, psn, 1, is_direct ? TraceState::kDelivered : TraceState::kKept);
+    }
+    case Delivery::kKept:
+      return Trace(target, psn, 1, TraceState::kKept);
+    case Delivery::kRefused:
+      return Trace(target, psn, 1, TraceState::kRefused);
+    case Delivery::kMalformed:
+      return Trace(target, psn, 1, TraceState::kMalformed);
+  }
+}
+
+// Counts a run for congestion control, recordings and traces.
 [[gnu::noinline]] void FlowReceiver::WatchRun(const DeliveredRun& run) {
   CountArrived(run.pdus, run.bytes);
   CountRecorded(run.bytes);
+  if (rx().traced())
+    Trace(flow_.target, rx().expected().Plus(-static_cast<int>(run.pdus)), run.pdus,
+          TraceState::kDelivered);
   parts_.congestion_grants.OnDelivered(flow_.instance->number, run);
   CheckMissing();
 }
@@ -58,6 +93,8 @@ void FlowReceiver::CountRecorded(uint64_t bytes) {
   EndRun();
   CountArrived(1, burst_.CommandBytesAt(i));
   flow_.instance->stats.counters.Add(ahead ? Counter::kRxAhead : Counter::kRxDuplicate);
+  if (rx.traced())
+    Trace(flow_.target, burst_.rh(i).psn(), 1, ahead ? TraceState::kAhead : TraceState::kDuplicate);
   if (ahead) {
     rx.OnGap(now_, flow_.instance->params.transport);
   } else {
@@ -82,8 +119,10 @@ void FlowReceiver::CountRecorded(uint64_t bytes) {
   } else if (psn.DistanceFrom(rx.expected()) < rx.early_span()) {
     instance.stats.counters.Add(Counter::kRxDuplicate);
     rx.OnDuplicate(psn, transport);
+    if (rx.traced()) Trace(flow_.target, psn, 1, TraceState::kDuplicate);
   } else {
     instance.stats.counters.Add(Counter::kRxAhead);
+    if (rx.traced()) Trace(flow_.target, psn, 1, TraceState::kAhead);
   }
   if (rx.OnMissing(psn, now_, transport))
     parts_.lcore.timers.ArmConnection(instance.peers, flow_.number);
@@ -97,7 +136,10 @@ bool FlowReceiver::KeepEarly(const ReceivedPdu& pdu) {
   Instance& instance = *flow_.instance;
   ReceiveHalf& rx = flow_.connection->rx();
   if (!instance.peers[pdu.peer].hello().unordered) {
-    if (!parts_.early_keeper.Keep(instance, flow_.number, pdu)) {
+    const bool kept = parts_.early_keeper.Keep(instance, flow_.number, pdu);
+    if (rx.traced())
+      Trace(flow_.target, pdu.rh.psn(), 1, kept ? TraceState::kEarly : TraceState::kAhead);
+    if (!kept) {
       instance.stats.counters.Add(Counter::kRxReorderFull);
       return false;
     }
@@ -175,6 +217,7 @@ Delivered FlowReceiver::Deliver(const Deliverer::Target& target, RxCredit& credi
       parts_.lcore.events.EmitMalformed(instance, flow_.peer, pdu.rh.vc(), now_);
       break;
   }
+  if (rx().traced()) TraceDelivery(target, pdu.rh.psn(), delivered.delivery);
   parts_.pause_requester.OnReceived(instance.rx, instance.ports, target.vc, now_);
   return delivered;
 }

@@ -112,6 +112,8 @@ class FlowReceiver {
   void CountRun();
   void WatchRun(const DeliveredRun& run);
   void CountRecorded(uint64_t bytes);
+  void Trace(const Deliverer::Target& target, Psn first, uint32_t pdus, TraceState state);
+  void TraceDelivery(const Deliverer::Target& target, Psn psn, Delivery delivery);
   void CountArrived(uint32_t pdus, uint64_t bytes);
   void CheckMissing();
   bool OnUnexpected(PsnVerdict verdict, uint32_t i);

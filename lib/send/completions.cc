@@ -55,6 +55,7 @@ void RecordLatency(InstanceStats& stats, Duration age, uint32_t commands) {
 void Completions::GiveUp(TransmitState& tx, InstanceStats& stats, Link& link, PduList& pdus,
                          uint8_t status) {
   Withdraw(link, pdus);
+  if (tx.trace != nullptr) tx.trace->OnEnded(pdus, TraceState::kGivenUp);
   Complete(tx, stats, pdus, status);
 }
 
@@ -153,6 +154,7 @@ void Completions::GiveUpFirst(TransmitState& tx, InstanceStats& stats, TxQueue& 
 // Returns PDUs that a dead plane did not deliver to the heads of their queues, in order.
 void Completions::Requeue(TransmitState& tx, Link& link, PeerIndex peer, PduList& rest) {
   PduList of_vc[kVcCount];
+  if (tx.trace != nullptr) tx.trace->OnEnded(rest, TraceState::kMoved);
   while (!rest.empty()) {
     Pdu* pdu = rest.PopFront();
     --tx.inflight;

@@ -110,8 +110,8 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
 
 // The connection has taken `count` PDUs.
 [[gnu::always_inline]] inline void Stager::OnSequenced(PeerArrays& peers, TransmitState& tx,
-                                                       const PathRef& path, uint32_t count,
-                                                       uint32_t bytes, Time now) {
+                                                       const PathRef& path, const Pdu* first,
+                                                       uint32_t count, uint32_t bytes, Time now) {
   tx.OnLeft(count, bytes);
   peers.CountIn(path.peer, path.plane, bytes);
   if (tx.map.has_groups()) [[unlikely]]
@@ -119,6 +119,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   if (tx.counts_sent) {
     if (tx.is_paced) congestion_.OnSent(tx, path.connection, tx.OctetsOf(count, bytes), now);
     if (tx.is_recorded) tx.recorded_bytes[path.plane][tx.map.KeyOf(path.vc)] += bytes;
+    if (tx.trace != nullptr) tx.TraceStaged(path.connection, path.vc, first, count, now);
   }
   if (peers.connections[path.connection].in_flight().count() == count) ArmFirst(peers, path, now);
 }
@@ -193,7 +194,7 @@ inline uint32_t ChargeOf(const TxQueue& queue, uint32_t lines) {
   queue.credit -= ChargeOf(queue, run.lines);
   tx.OnTaken(queue, run.count, run.bytes);
   CountNew(instance.stats, run);
-  OnSequenced(instance.peers, tx, path, run.count, run.bytes, now);
+  OnSequenced(instance.peers, tx, path, run.first, run.count, run.bytes, now);
   completions_.OnLeft(tx, run.first, run.count, run.lines, run.alike());
   frames.End(run.first, run.count);
 }
@@ -212,7 +213,7 @@ void Stager::StageNumbered(Instance& instance, const PathRef& path, Pdu* pdu) {
   TransmitState& tx = instance.tx;
   tx.OnTaken(queue, 1, pdu->bytes);
   instance.peers.connections[path.connection].tx().OnSend(pdu, now, tx.params.transport);
-  OnSequenced(instance.peers, tx, path, 1, pdu->bytes, now);
+  OnSequenced(instance.peers, tx, path, pdu, 1, pdu->bytes, now);
   instance.stats.counters.Add(Counter::kTxMoved);
   StageNumbered(instance, path, pdu);
 }
@@ -444,6 +445,8 @@ void Stager::StageRetransmission(PortContext& port, Time now) {
       }
       instance.stats.counters.Add(Counter::kTxRetransmissions);
       connection.tx().CountRetransmission();
+      if (instance.tx.trace != nullptr) [[unlikely]]
+        instance.tx.trace->OnStagedAgain(pdu);
       // A frame that the device may still read is sent again unchanged.
       if (!pdu->sealed && port.link.IsBusy(FrameOf(pdu))) {
         port.link.StageBusy(pdu);

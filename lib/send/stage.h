@@ -131,8 +131,8 @@ class Stager {
   void StageNew(Instance& instance, uint32_t lane, TxQueue& queue, const PathRef& path, Time now);
   void StageAgain(Instance& instance, TxQueue& queue, const PathRef& path, Time now);
   void StageNumbered(Instance& instance, const PathRef& path, Pdu* pdu);
-  void OnSequenced(PeerArrays& peers, TransmitState& tx, const PathRef& path, uint32_t count,
-                   uint32_t bytes, Time now);
+  void OnSequenced(PeerArrays& peers, TransmitState& tx, const PathRef& path, const Pdu* first,
+                   uint32_t count, uint32_t bytes, Time now);
   static PlaneIndex PlaneFor(const Instance& instance, uint32_t lane, PeerIndex peer, Vc vc,
                              uint32_t bytes);
   void ArmFirst(PeerArrays& peers, const PathRef& path, Time now);

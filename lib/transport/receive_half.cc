@@ -46,6 +46,7 @@ void ReceiveHalf::Reset() {
   fresh.rx_pdus_ = rx_pdus_;
   fresh.SetCounted(counted());
   fresh.SetRecorded(recorded());
+  fresh.SetTraced(traced());
   fresh.SetPromptAcks(prompt_acks_);
   *this = fresh;
 }

@@ -62,7 +62,7 @@ class ReceiveHalf {
   // PDUs accepted, modulo 2^32; a restart of the far side does not end the count.
   uint32_t rx_pdus() const { return rx_pdus_; }
   // Starts over with PSN 0, as after a restart of the far side. The count of PDUs, SetCounted,
-  // SetRecorded and SetPromptAcks remain.
+  // SetRecorded, SetTraced and SetPromptAcks remain.
   void Reset();
 
   // ---- Selective repair (docs/repair.md).
@@ -134,7 +134,10 @@ class ReceiveHalf {
   // Sets whether a recording counts the bytes that are accepted.
   void SetRecorded(bool recorded) { Watch(kRecorded, recorded); }
   bool recorded() const { return (watched_ & kRecorded) != 0; }
-  // Whether PDUs that arrive concern more than delivery: counted, recorded, has_gap or
+  // Sets whether a trace takes PDUs that arrive.
+  void SetTraced(bool traced) { Watch(kTraced, traced); }
+  bool traced() const { return (watched_ & kTraced) != 0; }
+  // Whether PDUs that arrive concern more than delivery: counted, recorded, traced, has_gap or
   // awaits_trimmed.
   bool is_watched() const { return watched_ != 0; }
 
@@ -235,6 +238,7 @@ class ReceiveHalf {
   static constexpr uint8_t kHasGap = 4;         // see has_gap
   static constexpr uint8_t kRecorded = 8;       // see SetRecorded
   static constexpr uint8_t kHasEarly = 16;      // see has_early
+  static constexpr uint8_t kTraced = 32;        // see SetTraced
   // Bits of pending_ and replied_.
   static constexpr uint8_t kAckNow = 1;    // pending_: an ACK is to be sent at once
   static constexpr uint8_t kNotReady = 1;  // replied_: the expected PDU was refused

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""suedectl why: each cause is named while it holds, and the reader or client behind it (docs/why.md)."""
+"""suedectl why and trace: the cause is named while it holds, and single PDUs are followed (docs/why.md, docs/trace.md)."""
 
 import contextlib
 import json
@@ -66,6 +66,30 @@ def test_idle_client_slow_reader_and_dead_peer(pair):
                        e2e.START_S, "the dead peer as the cause")
 
 
+def test_a_trace_follows_pdus_from_ring_to_reader(pair):
+    _, left, right = pair
+    for daemon, peer, count in ((left, 1, 4), (right, 0, 64)):  # a duplicate has a row, too
+        assert e2e.managed(daemon, "trace", "add", "--peer", peer, "--count", count)["instances"] == 1
+    with Client(left.socket) as sender, Client(right.socket) as reader:
+        reader.claim(1)
+        for tag in range(6):
+            assert sender.send(1, 0, tag, bytes(64)) == 0
+            e2e.wait_until(lambda: reader.receive(0), e2e.START_S, "the command")
+
+        def ways():
+            trace = e2e.managed(left, "trace", "show", "--with", right.management)
+            return len(trace["ways"]) == 4 and all(w["program_us"] is not None for w in trace["ways"]) and trace
+        trace = e2e.wait_until(ways, e2e.START_S, "four PDUs that were read")
+        assert [row["state"] for row in trace["rows"] if row["direction"] == "tx"] == ["acked"] * 4, trace
+        for way in trace["ways"]:
+            assert 0 <= way["network_us"] <= way["ring_to_ring_us"], way
+            assert way["sender_us"] + way["network_us"] + way["receiver_us"] == pytest.approx(way["ring_to_ring_us"]), way
+    text = e2e.suedectl(left, "trace", "show")
+    assert "acked_us" in text and max(map(len, text.splitlines())) <= 100, text
+    assert e2e.managed(left, "trace", "clear")["instances"] == 1
+    assert e2e.suedectl(left, "trace", "show").startswith("no PDU was traced")
+
+
 def test_suede_perf_ends_with_it(pair):
     directory, left, right = pair
     with contextlib.closing(e2e._Closing(e2e.perf_server(directory, right, "0"))):
@@ -78,6 +102,8 @@ def test_suede_perf_ends_with_it(pair):
     lines = [line for line in load.stdout().splitlines() if line.startswith("why: ")]
     assert any(line.startswith("why: XPU 0.0 to XPU 1, VC 0: ") for line in lines), load.report()
     assert any("idle: sleep" in line for line in lines), load.report()
+    assert any(line.startswith("why: latency: endpoints and network") for line in lines), load.report()
+    assert e2e.managed(left, "trace", "list")["rows"] == [], "suede-perf leaves none"
     with e2e.perf(directory, "refused", left.socket, "--destinations", 1, "--why", "/nobody") as refused:
         refused.expect(4, e2e.START_S)
     assert "give --why off" in refused.stderr()

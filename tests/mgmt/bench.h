@@ -132,6 +132,34 @@ class FakeEndpoint : public EndpointWithChanges {
           .more = false};
     };
   }
+  Question<TraceChangeView> BeginTrace(const TraceQuery& query) override {
+    trace = query;
+    return [] { return TraceChangeView{.instances = 1}; };
+  }
+  Question<TraceChangeView> EndTrace(const TraceQuery&) override {
+    trace.reset();
+    return [] { return TraceChangeView{.instances = 1}; };
+  }
+  Question<TraceListView> ReadTrace(const TraceQuery&) override {
+    return [this] {
+      TraceListView view;
+      if (!trace) return view;
+      view.rows = {{.xpu = 3,
+                    .direction = "tx",
+                    .peer = 4,
+                    .psn = trace->stride,
+                    .state = "acked",
+                    .at_ns = 1'700'000'000'000'000'000,
+                    .staged_ns = 10,
+                    .sent_ns = 20,
+                    .acked_ns = 30,
+                    .bytes = 64,
+                    .commands = 1,
+                    .transmissions = 1},
+                   {.xpu = 3, .direction = "rx", .peer = 4, .state = "kept"}};
+      return view;
+    };
+  }
   Question<ConnectionsView> Connections(const ConnectionQuery& query) override {
     return [query, asked = 0]() mutable -> std::optional<ConnectionsView> {
       if (++asked < 3) return std::nullopt;
@@ -311,6 +339,7 @@ class FakeEndpoint : public EndpointWithChanges {
   uint64_t inflight_bytes = 999;
   bool drains_planes = true;
   std::string file_prefix = "suede_left";
+  std::optional<TraceQuery> trace;  // that was begun
   uint64_t counter = 10;
   LogLevelView level = LogLevelView::kInfo;
   int drains = 0;

@@ -161,6 +161,10 @@ TEST_F(AnswersTest, OfEveryMethodAreAsDeclared) {
   Call("connections.list", R"({"unused":true,"limit":1})");
   Call("sessions.list", R"({"idle":true,"limit":1})");
   Call("waits.list", R"({"peer":4})");
+  Call("trace.list");
+  Call("trace.add", R"({"peer":4,"stride":8})");
+  Call("trace.list");
+  Call("trace.clear", R"({"xpu":3})");
   Call("capture.start", R"(["p0"])", /*with_file=*/true);
   Call("capture.list");
   Call("capture.stop", R"({"port":"p0","drops":true})");

@@ -36,6 +36,15 @@ class SmallEndpoint : public EndpointWithChanges {
     return
         [] { return WaitsView{.waits = {{.xpu = 1, .cause = "credit"}}, .readers = {{.xpu = 1}}}; };
   }
+  Question<TraceChangeView> BeginTrace(const TraceQuery&) override {
+    return [] { return TraceChangeView{.instances = 1}; };
+  }
+  Question<TraceChangeView> EndTrace(const TraceQuery&) override {
+    return [] { return TraceChangeView{.instances = 1}; };
+  }
+  Question<TraceListView> ReadTrace(const TraceQuery&) override {
+    return [] { return TraceListView{.rows = {{.xpu = 1, .direction = "rx", .state = "kept"}}}; };
+  }
   absl::Status StartCapture(const CaptureQuery&, Fd) override { return absl::OkStatus(); }
   absl::StatusOr<CaptureView> StopCapture(std::string_view, bool) override { return CaptureView(); }
   std::vector<CaptureView> ListCaptures() override { return {}; }
