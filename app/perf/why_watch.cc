@@ -160,7 +160,11 @@ std::string WhyWatch::End() {
   TakeTrace();
   Json why{{"samples", 0}, {"conclusions", Json::array()}};
   if (samples_.count() != 0) {
-    why = ctl::WhyJson({.own = samples_, .far = nullptr, .peer = {}, .seconds = seconds_});
+    why = ctl::WhyJson({.own = samples_,
+                        .far = nullptr,
+                        .peer = {},
+                        .seconds = seconds_,
+                        .names = ctl::NamesOf(daemon_)});
   }
   AddEvents(&why["conclusions"]);
   AddIdle(&why["conclusions"]);

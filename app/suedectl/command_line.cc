@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "base/edit_distance.h"
 #include "base/text.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 namespace {
@@ -250,11 +251,19 @@ class Parser {
         (absl::SimpleAtoi(text, &number) ||
          (text.starts_with("0x") && absl::SimpleHexAtoi(text, &number)))) {
       value = number;
+    } else if (param.type == Param::Type::kInteger && TakesXpu(param.name) && IsName(text)) {
+      value = 0;
+      out_.xpu_names[std::string(param.name)] = text;
     }
     double fraction = 0;
     if (param.type == Param::Type::kNumber && absl::SimpleAtod(text, &fraction)) value = fraction;
     if (param.type == Param::Type::kBoolean && absl::SimpleAtob(text, &truth)) value = truth;
     return absl::OkStatus();  // Check validates the value
+  }
+
+  // Whether the text, which is no number, may be the name of an XPU.
+  static bool IsName(const std::string& text) {
+    return text.find_first_not_of("0123456789") != std::string::npos && text[0] != '-';
   }
 
   // Passes the path as the user wrote it, since the daemon gets only a descriptor, and names the

@@ -6,6 +6,7 @@
 #define SUEDE_APP_SUEDECTL_COMMAND_LINE_H_
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +66,8 @@ struct Invocation {
   const DaemonCommand* daemon = nullptr;  // then `method` is its declaration
   std::string group;                      // group of a request for help: "counters"
   ForeignJson params = ForeignJson::object();
+  // Names of XPUs by parameter, which has the number 0 until they are resolved.
+  std::map<std::string, std::string> xpu_names;
   std::string descriptor_path;         // path of the file for the method's descriptor
   std::vector<std::string> arguments;  // of a local command
 };

@@ -10,7 +10,9 @@
 #include "base/text.h"
 #include "suedectl/daemon.h"
 #include "suedectl/endpoints_command.h"
+#include "suedectl/json_members.h"
 #include "suedectl/print.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 namespace {
@@ -25,7 +27,7 @@ constexpr char kHelp[] =
     "  source <(suedectl completion)\n"
     "  source <(suedectl completion zsh)\n\n"
     "The scripts ask the other forms for words: the endpoints that run on this machine, the XPUs\n"
-    "of an endpoint, and those of its peers.\n";
+    "of an endpoint, and those of its peers with their names.\n";
 
 // Completions by the words before ("" or "counters ").
 using Tree = std::map<std::string, std::vector<std::string>>;
@@ -113,20 +115,21 @@ std::string Prologue(const Dialect& d, std::string_view valued) {
                 " \" ;;\n    esac\n  done\n  case $command in\n");
 }
 
-absl::StatusOr<std::set<uint64_t>> XpusOf(const std::vector<std::string>& paths, bool of_peers) {
+// Returns the numbers of XPUs, then names of peers, a line each.
+absl::StatusOr<std::string> XpusOf(const std::vector<std::string>& paths, bool of_peers) {
   absl::StatusOr<Daemon> daemon = Daemon::Connect(paths, kQueryTimeoutS);
   if (!daemon.ok()) return daemon.status();
   const char* const list = of_peers ? "peers" : "instances";
   const absl::StatusOr<Json> result = daemon->Call(StrCat(list, ".list"), ForeignJson::object());
   if (!result.ok()) return result.status();
   std::set<uint64_t> xpus;
-  const auto rows = result->find(list);
-  if (rows == result->end() || !rows->is_array()) return xpus;
-  for (const Json& row : *rows) {
-    const auto xpu = row.find("xpu");
-    if (xpu != row.end() && xpu->is_number_unsigned()) xpus.insert(xpu->get<uint64_t>());
+  for (const Json& row : ListOf(*result, list)) {
+    if (const std::optional<uint64_t> xpu = NumberOf(row, "xpu")) xpus.insert(*xpu);
   }
-  return xpus;
+  std::string lines;
+  for (const uint64_t xpu : xpus) StrAppend(&lines, xpu, "\n");
+  for (const auto& [xpu, name] : NamesIn(*result)) StrAppend(&lines, name, "\n");
+  return lines;
 }
 
 int PrintXpus(std::span<const std::string_view> arguments, bool of_peers, FILE* out, FILE* err) {
@@ -148,8 +151,7 @@ int PrintXpus(std::span<const std::string_view> arguments, bool of_peers, FILE* 
     std::fprintf(err, "suedectl: %s\n", std::string(xpus.status().message()).c_str());
     return absl::IsUnavailable(xpus.status()) ? kExitUnreachable : kExitFailure;
   }
-  for (const uint64_t xpu : *xpus)
-    std::fprintf(out, "%llu\n", static_cast<unsigned long long>(xpu));
+  std::fputs(xpus->c_str(), out);
   return kExitDone;
 }
 

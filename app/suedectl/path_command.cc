@@ -20,6 +20,7 @@
 #include "suedectl/path_judge.h"
 #include "suedectl/path_plan.h"
 #include "suedectl/path_text.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 namespace {
@@ -203,14 +204,14 @@ absl::Status EndOf(const PathResult& result, const std::vector<PathFinding>& fin
   };
   if (std::none_of(result.planes.begin(), result.planes.end(), has_answers)) {
     return absl::UnavailableError(
-        StrCat("XPU ", result.peer, " answered no probe; see the reasons above"));
+        StrCat("XPU ", result.peer_text, " answered no probe; see the reasons above"));
   }
   const auto count = std::count_if(findings.begin(), findings.end(), [](const auto& finding) {
     return finding.verdict >= PathVerdict::kWarn;
   });
   if (count == 0) return absl::OkStatus();
   return absl::AbortedError(StrCat(count, count == 1 ? " check" : " checks", " of the path to XPU ",
-                                   result.peer, " failed; docs/path.md explains them"));
+                                   result.peer_text, " failed; docs/path.md explains them"));
 }
 
 }  // namespace
@@ -252,8 +253,9 @@ absl::Status RunPath(Daemon& daemon, const ForeignJson& params, const GlobalFlag
     if (!begun.ok()) return begun.status();
     capture = *std::move(begun);
   }
-  const absl::StatusOr<PathResult> result = PathRunner(daemon, *task, params, senders).Run();
+  absl::StatusOr<PathResult> result = PathRunner(daemon, *task, params, senders).Run();
   if (!result.ok()) return result.status();
+  result->peer_text = NamedXpu(result->peer, NamesOf(daemon));
   if (capture != nullptr) {
     if (absl::Status s = capture->Stop(); !s.ok()) return s;
   }

@@ -122,6 +122,7 @@ struct PathResult {
   uint32_t xpu = 0;
   uint32_t instance = 0;
   uint32_t peer = 0;
+  std::string peer_text;  // number and name
   bool disruptive = false;
   uint32_t senders = 1;  // of bursts
   uint64_t frames = 0;   // sent

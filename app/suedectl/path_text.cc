@@ -199,8 +199,8 @@ Json PlaneJson(const PlaneResult& plane) {
 
 std::string PathText(const PathResult& result, const std::vector<PathFinding>& findings,
                      size_t columns) {
-  std::string text =
-      StrCat("path from XPU ", result.xpu, ".", result.instance, " to XPU ", result.peer, "\n");
+  std::string text = StrCat("path from XPU ", result.xpu, ".", result.instance, " to XPU ",
+                            result.peer_text, "\n");
   for (const PlaneResult& plane : result.planes) text += PlaneText(plane, columns);
   for (const PathVerdict verdict :
        {PathVerdict::kFail, PathVerdict::kWarn, PathVerdict::kUnknown}) {

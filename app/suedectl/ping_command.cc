@@ -122,17 +122,19 @@ std::string PingTally::Take(const Json& result, uint64_t sequence) {
   if (planes == result.end() || !planes->is_array()) return lines;
   for (const Json& plane : *planes) {
     if (!plane.is_object()) continue;
-    StrAppend(&lines, "XPU ", NumberText(result, "peer"), " from ", NumberText(result, "xpu"), ".",
-              NumberText(result, "instance"), " plane ", NumberText(plane, "plane"), " (",
-              StringOf(plane, "port"), "): seq=", sequence, " ", TakePlane(plane), "\n");
+    const std::optional<uint64_t> peer = NumberOf(result, "peer");
+    StrAppend(&lines, "XPU ", peer ? NamedXpu(*peer, names_) : "?", " from ",
+              NumberText(result, "xpu"), ".", NumberText(result, "instance"), " plane ",
+              NumberText(plane, "plane"), " (", StringOf(plane, "port"), "): seq=", sequence, " ",
+              TakePlane(plane), "\n");
   }
   return lines;
 }
 
 std::string PingTally::Summary(uint64_t peer) const {
   const uint64_t lost = asked_ == 0 ? 0 : (asked_ - answered_) * 100 / asked_;
-  std::string text = StrCat("--- XPU ", peer, " ---\n", asked_, " asked, ", answered_,
-                            " answered, ", lost, "% lost\n");
+  std::string text = StrCat("--- XPU ", NamedXpu(peer, names_), " ---\n", asked_, " asked, ",
+                            answered_, " answered, ", lost, "% lost\n");
   if (answered_ == 0) return text;
   StrAppend(&text, "rtt min/avg/max = ", Fixed(min_us_), "/",
             Fixed(sum_us_ / static_cast<double>(answered_)), "/", Fixed(max_us_), " us\n");
@@ -150,10 +152,12 @@ Json PingTally::ToJson() const {
 
 absl::Status PingTally::End(uint64_t peer) const {
   if (answered_ == 0) {
-    return absl::UnavailableError(StrCat("XPU ", peer, " did not answer: ", last_reason_));
+    return absl::UnavailableError(
+        StrCat("XPU ", NamedXpu(peer, names_), " did not answer: ", last_reason_));
   }
   if (!disagreement_.empty()) {
-    return absl::AbortedError(StrCat("XPU ", peer, " answers, but does not agree: ", disagreement_,
+    return absl::AbortedError(StrCat("XPU ", NamedXpu(peer, names_),
+                                     " answers, but does not agree: ", disagreement_,
                                      "; give both ends the same"));
   }
   return absl::OkStatus();
@@ -169,7 +173,7 @@ absl::Status RunPing(Daemon& daemon, const ForeignJson& params, const GlobalFlag
   request.erase("count");
   request.erase("interval");
   const InterruptGuard guard;
-  PingTally tally;
+  PingTally tally(NamesOf(daemon));
   for (uint64_t sequence = 1;; ++sequence) {
     const double begun = NowS();
     const absl::StatusOr<Json> result = daemon.Call("peers.ping", request);

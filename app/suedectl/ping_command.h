@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "suedectl/daemon_command.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 
@@ -17,6 +19,8 @@ absl::Status RunPing(Daemon& daemon, const ForeignJson& params, const GlobalFlag
 // Statistics over the results of peers.ping.
 class PingTally {
  public:
+  explicit PingTally(XpuNames names = {}) : names_(std::move(names)) {}
+
   // Adds the result of probe `sequence`. Returns its text, one line per plane.
   std::string Take(const Json& result, uint64_t sequence);
   // Return the summary as text and as JSON.
@@ -28,6 +32,7 @@ class PingTally {
  private:
   std::string TakePlane(const Json& plane);
 
+  const XpuNames names_;
   uint64_t asked_ = 0;
   uint64_t answered_ = 0;
   double min_us_ = 0;

@@ -85,13 +85,26 @@ absl::Status NotFor(DaemonKind kind, const Meanings& meanings, const Commands& c
              "; 'suedectl rpc describe' has its methods"));
 }
 
+// Sets the parameters that name an XPU to its number.
+absl::Status ResolveXpus(Daemon& daemon, Invocation* invocation) {
+  if (invocation->xpu_names.empty()) return absl::OkStatus();
+  const XpuNames names = NamesOf(daemon);
+  for (const auto& [parameter, name] : invocation->xpu_names) {
+    const absl::StatusOr<uint64_t> xpu = NumberOfXpu(parameter, name, names);
+    if (!xpu.ok()) return xpu.status();
+    invocation->params[parameter] = *xpu;
+  }
+  return absl::OkStatus();
+}
+
 int CallMethod(const Meanings& meanings, const Commands& commands, std::FILE* out, std::FILE* err) {
   const GlobalFlags& flags = meanings.good()->flags;
   absl::StatusOr<Daemon> daemon = Daemon::Connect(
       flags.socket.empty() ? Daemon::PathsOf(flags.endpoint) : std::vector{flags.socket});
   if (!daemon.ok()) return Fail(daemon.status(), err);
   if (absl::Status s = NotFor(daemon->kind(), meanings, commands); !s.ok()) return Fail(s, err);
-  const Invocation& invocation = *meanings.For(daemon->kind());
+  Invocation invocation = *meanings.For(daemon->kind());
+  if (absl::Status s = ResolveXpus(*daemon, &invocation); !s.ok()) return Fail(s, err);
   Fd file;
   const bool replaces = Replaces(invocation);
   if (!replaces && invocation.method->descriptor && !invocation.descriptor_path.empty()) {

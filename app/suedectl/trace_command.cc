@@ -27,7 +27,8 @@ absl::Status RunTraceShow(Daemon& daemon, const ForeignJson& params, const Globa
     far_rows = *std::move(answer);
   }
   const Json trace = TraceJson(*own, far_rows ? &*far_rows : nullptr);
-  const std::string text = flags.json ? Dump(trace) + "\n" : TraceText(trace, flags.columns());
+  const std::string text =
+      flags.json ? Dump(trace) + "\n" : TraceText(trace, flags.columns(), NamesOf(daemon));
   std::fputs(text.c_str(), out);
   return std::fflush(out) == 0 ? absl::OkStatus() : absl::AbortedError("cannot write the output");
 }

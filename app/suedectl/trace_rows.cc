@@ -97,14 +97,17 @@ std::string UsText(const Json& row, const char* name) {
 }
 
 // Returns the rows of a direction as their table has them.
-Json TableOf(const Json& rows, bool is_sent) {
+Json TableOf(const Json& rows, bool is_sent, const XpuNames& names) {
   Json table = Json::array();
   for (const Json& row : rows) {
     if (IsSent(row) != is_sent) continue;
     const std::string own = StrCat(NumberOr0(row, "xpu"), ".", NumberOr0(row, "instance"));
-    Json line{{is_sent ? "from" : "to", own}, {is_sent ? "to" : "from", NumberOr0(row, "peer")},
-              {"vc", NumberOr0(row, "vc")},   {"plane", NumberOr0(row, "plane")},
-              {"psn", NumberOr0(row, "psn")}, {"state", StringOf(row, "state")}};
+    Json line{{is_sent ? "from" : "to", own},
+              {is_sent ? "to" : "from", NamedXpu(NumberOr0(row, "peer"), names)},
+              {"vc", NumberOr0(row, "vc")},
+              {"plane", NumberOr0(row, "plane")},
+              {"psn", NumberOr0(row, "psn")},
+              {"state", StringOf(row, "state")}};
     if (is_sent) {
       line["bytes"] = NumberOr0(row, "bytes");
       line["commands"] = NumberOr0(row, "commands");
@@ -137,12 +140,13 @@ Json TraceJson(const Json& own, const Json* far) {
   return trace;
 }
 
-std::string TraceText(const Json& trace, size_t columns) {
+std::string TraceText(const Json& trace, size_t columns, const XpuNames& names) {
   std::string text;
-  AddSection("sent", TableOf(ListOf(trace, "rows"), true), columns, &text);
-  AddSection("received", TableOf(ListOf(trace, "rows"), false), columns, &text);
-  AddSection("sent by the other end", TableOf(ListOf(trace, "far_rows"), true), columns, &text);
-  AddSection("received by the other end", TableOf(ListOf(trace, "far_rows"), false), columns,
+  AddSection("sent", TableOf(ListOf(trace, "rows"), true, names), columns, &text);
+  AddSection("received", TableOf(ListOf(trace, "rows"), false, names), columns, &text);
+  AddSection("sent by the other end", TableOf(ListOf(trace, "far_rows"), true, names), columns,
+             &text);
+  AddSection("received by the other end", TableOf(ListOf(trace, "far_rows"), false, names), columns,
              &text);
   AddSection("ways from ring to reader", ListOf(trace, "ways"), columns, &text);
   if (text.empty()) return "no PDU was traced; suedectl trace add begins a trace\n";

@@ -11,14 +11,15 @@
 #include <vector>
 
 #include "mgmt/json.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 
 // Returns the object of --json: rows; with `far`, the result of the other end, also far_rows and
 // ways, those of PDUs of which both ends have a row. Results are untrusted.
 Json TraceJson(const Json& own, const Json* far);
-// Formats it.
-std::string TraceText(const Json& trace, size_t columns);
+// Formats it, with names.
+std::string TraceText(const Json& trace, size_t columns, const XpuNames& names = {});
 
 // Times of one endpoint's PDUs, over any number of results of trace.list.
 class TraceTimes {

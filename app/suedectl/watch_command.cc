@@ -2,9 +2,11 @@
 #include "suedectl/watch_command.h"
 
 #include <cstdint>
+#include <optional>
 
 #include "base/text.h"
 #include "suedectl/command_line.h"
+#include "suedectl/json_members.h"
 
 namespace suede::ctl {
 namespace {
@@ -18,12 +20,6 @@ std::string TextOf(const Json& value) {
   return text.empty() || text.find(' ') != std::string::npos ? Dump(value) : text;
 }
 
-// Reads a number from the daemon's response, which is untrusted input; 0 if absent.
-uint64_t CountOf(const Json& answer, const char* name) {
-  const auto member = answer.find(name);
-  return member != answer.end() && member->is_number_unsigned() ? member->get<uint64_t>() : 0;
-}
-
 std::string MemberText(const Json& event, const char* name) {
   const auto member = event.find(name);
   return member != event.end() ? TextOf(*member) : "-";
@@ -31,7 +27,7 @@ std::string MemberText(const Json& event, const char* name) {
 
 }  // namespace
 
-std::string EventLine(const Json& event) {
+std::string EventLine(const Json& event, const XpuNames& names) {
   const std::string severity = MemberText(event, "severity");
   std::string line = StrCat(MemberText(event, "time"), " ", severity,
                             std::string(severity.size() < 7 ? 7 - severity.size() : 0, ' '), " ",
@@ -40,6 +36,9 @@ std::string EventLine(const Json& event) {
     const std::string& name = member.key();
     if (name == "time" || name == "severity" || name == "kind" || name == "sequence") continue;
     StrAppend(&line, " ", name, "=", TextOf(member.value()));
+    const std::optional<uint64_t> xpu = NumberOf(event, name.c_str());
+    const auto found = xpu && TakesXpu(name) ? names.find(*xpu) : names.end();
+    if (found != names.end()) StrAppend(&line, " (", found->second, ")");
   }
   return line + "\n";
 }
@@ -52,28 +51,28 @@ absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const Glo
   if (!request.contains("since")) {
     const absl::StatusOr<Json> now = daemon.Call("events.list", ForeignJson{{"limit", 1}});
     if (!now.ok()) return now.status();
-    request["since"] = CountOf(*now, "next");
+    request["since"] = NumberOr0(*now, "next");
   }
   request["seconds"] = kWaitSeconds;
+  const XpuNames names = flags.json ? XpuNames() : NamesOf(daemon);
   std::fprintf(err, "watching events after sequence %s\n", Dump(request["since"]).c_str());
   for (uint64_t shown = 0;;) {
     const absl::StatusOr<Json> answer = daemon.Call("events.wait", request);
     if (!answer.ok()) return answer.status();
-    if (const uint64_t lost = CountOf(*answer, "lost"); lost != 0) {
+    if (const uint64_t lost = NumberOr0(*answer, "lost"); lost != 0) {
       std::fprintf(err, "%llu events lost\n", static_cast<unsigned long long>(lost));
       if (flags.json) std::fprintf(out, "%s\n", Dump(Json{{"lost", lost}}).c_str());
     }
-    const auto events = answer->find("events");
-    if (events == answer->end() || !events->is_array()) {
+    if (MemberOf(*answer, "events") == nullptr) {
       return absl::UnavailableError("the daemon's message has no events");
     }
-    for (const Json& event : *events) {
+    for (const Json& event : ListOf(*answer, "events")) {
       if (!event.is_object()) return absl::UnavailableError("the daemon has sent a bad event");
-      std::fputs(flags.json ? (Dump(event) + "\n").c_str() : EventLine(event).c_str(), out);
+      std::fputs(flags.json ? (Dump(event) + "\n").c_str() : EventLine(event, names).c_str(), out);
       if (++shown == max) return std::fflush(out), absl::OkStatus();
     }
     if (std::fflush(out) != 0) return absl::AbortedError("cannot write the output");
-    request["since"] = CountOf(*answer, "next");
+    request["since"] = NumberOr0(*answer, "next");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "suedectl/daemon_command.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 
@@ -14,7 +15,7 @@ absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const Glo
                             FILE* out, FILE* err);
 
 // Formats an event of events.list as a line of text, with newline.
-std::string EventLine(const Json& event);
+std::string EventLine(const Json& event, const XpuNames& names = {});
 
 }  // namespace suede::ctl
 

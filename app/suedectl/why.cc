@@ -21,9 +21,9 @@ uint32_t PercentOf(uint64_t part, uint64_t whole) {
 
 Json Optional(const auto& value) { return value ? Json(*value) : Json(); }
 
-std::string NameOf(const WhyFlowKey& key) {
+std::string NameOf(const WhyFlowKey& key, const XpuNames& names) {
   const auto& [xpu, instance, peer, vc] = key;
-  return StrCat("XPU ", xpu, ".", instance, " to XPU ", peer, ", VC ", vc);
+  return StrCat("XPU ", xpu, ".", instance, " to XPU ", NamedXpu(peer, names), ", VC ", vc);
 }
 
 class Report {
@@ -93,7 +93,7 @@ class Report {
         StrCat(name, " in ", PercentOf(samples, own_.count()),
                " % of the samples: ", is_known ? known->meaning : "unknown to this suedectl");
     if (flow.plane) StrAppend(&finding, " (plane ", *flow.plane, ")");
-    conclusions_.push_back(WhyConclusion(NameOf(key), std::move(finding),
+    conclusions_.push_back(WhyConclusion(NameOf(key, input_.names), std::move(finding),
                                          is_known ? known->remedy : "a newer suedectl"));
   }
 
@@ -175,8 +175,9 @@ class Report {
   }
 
   void ConcludeNothing() {
-    const std::string what =
-        input_.peer ? StrCat("commands to XPU ", *input_.peer) : std::string("all commands");
+    const std::string what = input_.peer
+                                 ? StrCat("commands to XPU ", NamedXpu(*input_.peer, input_.names))
+                                 : std::string("all commands");
     if (own_.queues().empty()) {
       conclusions_.push_back(
           WhyConclusion(what, "no client is attached", "start the client; suedectl clients list"));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "mgmt/json.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 
@@ -94,11 +95,12 @@ struct WhyInput {
   const WhySamples* far = nullptr;  // the other end; null: not asked
   std::optional<uint32_t> peer;     // nullopt: all
   double seconds = 0;               // from the first sample to the last
+  XpuNames names{};                 // of conclusions
 };
 // Returns the object of --json: seconds, samples, conclusions, waits, readers, queues, far_readers.
 Json WhyJson(const WhyInput& input);
-// Formats it.
-std::string WhyText(const Json& why, size_t columns);
+// Formats it, with names in the tables.
+std::string WhyText(const Json& why, size_t columns, const XpuNames& names = {});
 
 }  // namespace suede::ctl
 

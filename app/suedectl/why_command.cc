@@ -52,13 +52,15 @@ absl::Status RunWhy(Daemon& daemon, const ForeignJson& params, const GlobalFlags
     if (!far) continue;
     if (absl::Status s = AddSample(*far, {{"limit", kMaxRows}}, &of_far); !s.ok()) return s;
   }
+  const XpuNames names = NamesOf(daemon);
   const Json why =
       WhyJson({.own = own,
                .far = far ? &of_far : nullptr,
                .peer = params.contains("peer") ? std::optional(params["peer"].get<uint32_t>())
                                                : std::nullopt,
-               .seconds = std::chrono::duration<double>(Clock::now() - begun).count()});
-  const std::string text = flags.json ? Dump(why) + "\n" : WhyText(why, flags.columns());
+               .seconds = std::chrono::duration<double>(Clock::now() - begun).count(),
+               .names = names});
+  const std::string text = flags.json ? Dump(why) + "\n" : WhyText(why, flags.columns(), names);
   std::fputs(text.c_str(), out);
   return std::fflush(out) == 0 ? absl::OkStatus() : absl::AbortedError("cannot write the output");
 }

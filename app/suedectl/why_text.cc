@@ -33,9 +33,9 @@ std::string CausesText(const Json& row) {
   return text;
 }
 
-Json FlowRow(const Json& row) {
+Json FlowRow(const Json& row, const XpuNames& names) {
   return Json{{"from", StrCat(NumberOr0(row, "xpu"), ".", NumberOr0(row, "instance"))},
-              {"to", NumberOr0(row, "peer")},
+              {"to", NamedXpu(NumberOr0(row, "peer"), names)},
               {"vc", NumberOr0(row, "vc")},
               {"pdus", NumberOr0(row, "tx_pdus")},
               {"queued_bytes", NumberOr0(row, "queued_bytes")},
@@ -54,14 +54,14 @@ void AddTable(const char* name, const Json& rows, size_t columns, std::string* t
 
 }  // namespace
 
-std::string WhyText(const Json& why, size_t columns) {
+std::string WhyText(const Json& why, size_t columns, const XpuNames& names) {
   std::string text;
   for (const Json& row : ListOf(why, "conclusions")) {
     StrAppend(&text, StringOf(row, "of"), ": ", StringOf(row, "finding"),
               "\n  remedy: ", StringOf(row, "remedy"), "\n");
   }
   Json flows = Json::array();
-  for (const Json& row : ListOf(why, "waits")) flows.push_back(FlowRow(row));
+  for (const Json& row : ListOf(why, "waits")) flows.push_back(FlowRow(row, names));
   AddTable("waits", flows, columns, &text);
   AddTable("readers", ListOf(why, "readers"), columns, &text);
   AddTable("far_readers", ListOf(why, "far_readers"), columns, &text);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/edit_distance.h"
 #include "base/text.h"
 
 namespace suede::ctl {
@@ -66,6 +67,36 @@ XpuNames NamesIn(const Json& peers) {
   return names;
 }
 
+XpuNames NamesOf(Daemon& daemon) {
+  if (daemon.kind() != DaemonKind::kEndpoint) return {};
+  const absl::StatusOr<Json> peers = daemon.Call("peers.list", ForeignJson::object());
+  return peers.ok() ? NamesIn(*peers) : XpuNames();
+}
+
+bool TakesXpu(std::string_view parameter) {
+  return std::ranges::find(kMembers, parameter) != std::end(kMembers);
+}
+
+absl::StatusOr<uint64_t> NumberOfXpu(std::string_view parameter, const std::string& name,
+                                     const XpuNames& names) {
+  std::vector<std::string> known;
+  for (const auto& [xpu, its_name] : names) {
+    if (its_name == name) return xpu;
+    known.push_back(its_name);
+  }
+  const std::vector<std::string> nearest = Nearest(name, known);
+  return absl::InvalidArgumentError(
+      StrCat(parameter, ": no XPU has the name '", name, "'; ",
+             !nearest.empty() ? StrCat("did you mean ", StrJoin(nearest, " or "), "?")
+             : known.empty()  ? "give its number: the configuration names none (peers[].name)"
+                              : "give its number, or a name of suedectl peers list"));
+}
+
+std::string NamedXpu(uint64_t xpu, const XpuNames& names) {
+  const auto found = names.find(xpu);
+  return found == names.end() ? StrCat(xpu) : StrCat(xpu, " (", found->second, ")");
+}
+
 bool HasXpus(const Json& result) {
   if (!result.is_object()) return false;
   return std::ranges::any_of(result, [](const Json& list) {
@@ -86,9 +117,7 @@ Json WithNames(const Json& result, const XpuNames& names) {
 }
 
 Json WithNames(const Json& result, Daemon& daemon) {
-  if (daemon.kind() != DaemonKind::kEndpoint || !HasXpus(result)) return result;
-  const absl::StatusOr<Json> peers = daemon.Call("peers.list", ForeignJson::object());
-  return peers.ok() ? WithNames(result, NamesIn(*peers)) : result;
+  return HasXpus(result) ? WithNames(result, NamesOf(daemon)) : result;
 }
 
 }  // namespace suede::ctl

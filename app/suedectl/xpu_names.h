@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "mgmt/json.h"
 #include "suedectl/daemon.h"
@@ -16,6 +17,15 @@ using XpuNames = std::map<uint64_t, std::string>;
 
 // Returns the names in a result of peers.list.
 XpuNames NamesIn(const Json& peers);
+// Returns the names that the daemon knows; none if it is a switch, or does not answer.
+XpuNames NamesOf(Daemon& daemon);
+// Whether a parameter takes the number of an XPU, or its name.
+bool TakesXpu(std::string_view parameter);
+// Returns the number of the XPU with this name. The error, of `parameter`, lists names like it.
+absl::StatusOr<uint64_t> NumberOfXpu(std::string_view parameter, const std::string& name,
+                                     const XpuNames& names);
+// Returns "3 (right)", or "3" for an XPU without a name.
+std::string NamedXpu(uint64_t xpu, const XpuNames& names);
 // Whether the result has a list of objects with numbers of XPUs and without names.
 bool HasXpus(const Json& result);
 // Returns the result with a member xpu_name behind xpu, and peer_name behind peer, in lists in

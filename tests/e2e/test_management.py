@@ -84,6 +84,14 @@ def test_tables_name_xpus():
                 assert "peer_name" in text and "gpu-one" in text, text
                 assert "peer_name" not in e2e.suedectl(one, "-j", *command)
             assert "peer_name" not in e2e.suedectl(other, "connections", "list")
+            # A name may stand for the number.
+            for command in (("ping", "gpu-one", "--count", "1"), ("why", "gpu-one", "--samples", "2"),
+                            ("peers", "ping", "--peer", "gpu-one"), ("trace", "add", "--peer", "gpu-one")):
+                e2e.suedectl(one, *command)
+            assert "XPU 1 (gpu-one)" in e2e.suedectl(one, "ping", "gpu-one", "--count", "1")
+            assert "XPU 1 (gpu-one)" in e2e.suedectl(one, "why", "1", "--samples", "2")
+            assert "did you mean gpu-one?" in e2e.suedectl(one, "ping", "gpu-on", code=2)
+            assert "names none" in e2e.suedectl(other, "ping", "gpu-one", code=2)
 
 
 def test_completion_knows_names_and_xpus(pair):

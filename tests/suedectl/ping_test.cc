@@ -32,6 +32,14 @@ TEST(PingTest, EachPlaneHasALineAndAllHaveASummary) {
   EXPECT_TRUE(tally.End(4).ok());
 }
 
+TEST(PingTest, NamesTheXpu) {
+  PingTally tally({{4, "gpu4"}});
+  EXPECT_EQ(tally.Take(Of({Plane(0, "no_link", nullptr)}), 1),
+            "XPU 4 (gpu4) from 3.1 plane 0 (p0): seq=1 no link\n");
+  EXPECT_EQ(tally.Summary(4), "--- XPU 4 (gpu4) ---\n1 asked, 0 answered, 100% lost\n");
+  EXPECT_EQ(tally.End(4), absl::UnavailableError("XPU 4 (gpu4) did not answer: no link"));
+}
+
 TEST(PingTest, WithoutAnAnswerItSaysWhy) {
   const std::pair<const char*, const char*> kReasons[] = {
       {"no_answer", "no answer in time"},

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <sstream>
 
+#include "suedectl/watch_command.h"
 #include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
@@ -110,6 +111,26 @@ TEST(XpuNamesTest, StandBehindNumbers) {
   EXPECT_EQ(WithNames(rows, {{9, "x"}}), rows) << "no row has it";
   EXPECT_FALSE(HasXpus(peers["peers"])) << "no object";
   EXPECT_EQ(WithNames(peers, names), peers) << "rows with names of their own";
+}
+
+TEST(XpuNamesTest, ReplaceNumbersInParameters) {
+  const XpuNames names{{1, "gpu1"}, {7, "gpu7"}};
+  EXPECT_EQ(*NumberOfXpu("peer", "gpu7", names), 7u);
+  EXPECT_EQ(NumberOfXpu("peer", "gpu8", names).status().message(),
+            "peer: no XPU has the name 'gpu8'; did you mean gpu1 or gpu7?");
+  EXPECT_EQ(NumberOfXpu("xpu", "left", names).status().message(),
+            "xpu: no XPU has the name 'left'; give its number, or a name of suedectl peers list");
+  EXPECT_EQ(NumberOfXpu("peer", "gpu1", {}).status().message(),
+            "peer: no XPU has the name 'gpu1'; give its number: the configuration names none "
+            "(peers[].name)");
+  EXPECT_EQ(NamedXpu(7, names), "7 (gpu7)");
+  EXPECT_EQ(NamedXpu(8, names), "8");
+}
+
+TEST(XpuNamesTest, StandInEvents) {
+  const Json event{
+      {"time", "t"}, {"severity", "info"}, {"kind", "peer_up"}, {"xpu", 0}, {"peer", 1}};
+  EXPECT_EQ(EventLine(event, {{1, "gpu1"}}), "t info    peer_up xpu=0 peer=1 (gpu1)\n");
 }
 
 }  // namespace

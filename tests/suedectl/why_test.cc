@@ -49,6 +49,15 @@ TEST_F(WhyTest, SharesAreOfAllSamples) {
       << Text();
 }
 
+TEST_F(WhyTest, NamesXpus) {
+  Sample(Wait("credit"));
+  const XpuNames names{{1, "gpu1"}};
+  const Json why = WhyJson({.own = own, .seconds = 1, .names = names});
+  EXPECT_EQ(why["conclusions"][0]["of"], "XPU 0.0 to XPU 1 (gpu1), VC 2");
+  EXPECT_EQ(why["waits"][0]["peer"], 1u);
+  EXPECT_NE(WhyText(why, 100, names).find(" 1 (gpu1) "), std::string::npos);
+}
+
 TEST_F(WhyTest, TimesAreTheLongest) {
   Sample(Wait("pause", 5, R"(,"plane":1,"since_us":2500.5,"queued_us":10,"inflight_us":null)"));
   Sample(Wait("pause", 5, R"(,"plane":1,"since_us":7,"queued_us":3000000,"inflight_us":4)"));

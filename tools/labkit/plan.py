@@ -238,6 +238,12 @@ def _ids(xpus):
     return {"xpu": xpus[0]} if len(xpus) == 1 else {"xpus": f"{xpus[0]}-{xpus[-1]}"}
 
 
+def _name(topology, xpus):
+    """An XPU alone in its daemon has the daemon's name."""
+    daemon = topology.daemon_of(xpus[0])
+    return {"name": daemon} if list(topology.daemons[daemon]) == list(xpus) == [xpus[0]] else {}
+
+
 def ranges(numbers):
     """[0, 1, 2, 5] as 0-2,5."""
     parts = []
@@ -290,7 +296,7 @@ def _parts_of_ports(scenario, topology, name, _xpus, of_port):
     return {"ports": ports,
             "instances": [{**_ids(ids), "lcore": number % lcores, "ports": entries}
                           for number, (ids, entries) in enumerate(instances.items())],
-            "peers": [{**_ids(ids), "ports": entries} for ids, entries in sorted(peers.items())]}
+            "peers": [{**_ids(ids), **_name(topology, ids), "ports": entries} for ids, entries in sorted(peers.items())]}
 
 
 # Keys of a port that are about its link: those of cables have them.
