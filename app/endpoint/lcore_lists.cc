@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "endpoint/pipeline_params.h"
 #include "endpoint/window_service.h"
 
@@ -63,14 +64,10 @@ std::string_view NameOf(ConnectionState state) {
 }
 
 std::string_view NameOf(WaitCause cause) {
-  constexpr std::string_view kNames[] = {"flight",    "turn",           "down",        "no_link",
-                                         "no_mac",    "no_association", "unreachable", "no_plane",
-                                         "moving",    "pause",          "link_credit", "port",
-                                         "not_ready", "retransmission", "fence",       "congestion",
-                                         "window",    "share",          "credit",      "frames"};
-  static_assert(std::size(kNames) == kWaitCauses);
+  static const std::vector<std::string_view> kNames = Split(kWaitCauseNames, '|');
   return kNames[static_cast<size_t>(cause)];
 }
+static_assert(std::ranges::count(kWaitCauseNames, '|') + 1 == kWaitCauses);
 
 // Returns a time that is -1 where there is none.
 std::optional<int64_t> KnownNs(int64_t ns) { return ns < 0 ? std::nullopt : std::optional(ns); }

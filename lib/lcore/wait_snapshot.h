@@ -12,7 +12,7 @@
 
 namespace suede {
 
-// In the order of kWaitCauseNames (app/endpoint/lcore_lists.cc).
+// In the order of kWaitCauseNames (lib/mgmt).
 enum class WaitCause : uint8_t {
   kFlight,          // none waits: PDUs are on the way, and not acknowledged yet
   kTurn,            // the first PDU may leave, and waits for the lcore

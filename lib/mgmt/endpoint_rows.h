@@ -193,26 +193,22 @@ SUEDE_ROW_STRUCT(SessionsView, SUEDE_SESSIONS_ROW);
 inline constexpr std::string_view kWaitCauseNames =
     "flight|turn|down|no_link|no_mac|no_association|unreachable|no_plane|moving|pause|link_credit|"
     "port|not_ready|retransmission|fence|congestion|window|share|credit|frames";
-#define SUEDE_WAIT_ROW(X)                                                                        \
-  X(uint32_t, xpu)                                                                               \
-  X(uint32_t, instance)                                                                          \
-  X(uint32_t, peer, .Note("its XPU"))                                                            \
-  X(uint32_t, vc)                                                                                \
-  X(std::string_view, cause,                                                                     \
-    .OneOf(                                                                                      \
-        "flight|turn|down|no_link|no_mac|no_association|unreachable|no_plane|moving|pause|"      \
-        "link_credit|port|not_ready|retransmission|fence|congestion|window|share|credit|frames") \
-        .Note("why.md explains each"))                                                           \
-  X(std::optional<uint32_t>, plane, .Note("of the cause").OrNull("any"))                         \
-  X(std::optional<int64_t>, since_ns,                                                            \
-    .Named("since_us").Us().Note("since the cause began").OrNull("not known"))                   \
-  X(uint32_t, queued_bytes, .Note("on the wire, of PDUs that have not left"))                    \
-  X(std::optional<int64_t>, queued_ns,                                                           \
-    .Named("queued_us").Us().Note("age of the first of them").OrNull("none waits"))              \
-  X(uint32_t, inflight_pdus, .Note("of all VCs, if PSNs span them"))                             \
-  X(std::optional<int64_t>, inflight_ns,                                                         \
-    .Named("inflight_us").Us().Note("age of the oldest").OrNull("none is in flight"))            \
-  X(std::optional<uint32_t>, credit_lines, .Note("granted and unused").OrNull("not counted"))    \
+#define SUEDE_WAIT_ROW(X)                                                                     \
+  X(uint32_t, xpu)                                                                            \
+  X(uint32_t, instance)                                                                       \
+  X(uint32_t, peer, .Note("its XPU"))                                                         \
+  X(uint32_t, vc)                                                                             \
+  X(std::string_view, cause, .OneOf(kWaitCauseNames).Note("why.md explains each"))            \
+  X(std::optional<uint32_t>, plane, .Note("of the cause").OrNull("any"))                      \
+  X(std::optional<int64_t>, since_ns,                                                         \
+    .Named("since_us").Us().Note("since the cause began").OrNull("not known"))                \
+  X(uint32_t, queued_bytes, .Note("on the wire, of PDUs that have not left"))                 \
+  X(std::optional<int64_t>, queued_ns,                                                        \
+    .Named("queued_us").Us().Note("age of the first of them").OrNull("none waits"))           \
+  X(uint32_t, inflight_pdus, .Note("of all VCs, if PSNs span them"))                          \
+  X(std::optional<int64_t>, inflight_ns,                                                      \
+    .Named("inflight_us").Us().Note("age of the oldest").OrNull("none is in flight"))         \
+  X(std::optional<uint32_t>, credit_lines, .Note("granted and unused").OrNull("not counted")) \
   X(uint32_t, tx_pdus, .Note("sent so far, modulo 2^32; of all VCs, if PSNs span them"))
 SUEDE_ROW_STRUCT(WaitView, SUEDE_WAIT_ROW);
 #define SUEDE_READER_ROW(X)                                                             \

@@ -59,7 +59,7 @@ void WaitCauses::AddInFlight(PeerIndex peer, Vc vc, WaitRow* row) const {
 WaitCauses::Found WaitCauses::CauseOf(PeerIndex peer, Vc vc) const {
   if (instance_.down) return {WaitCause::kDown};
   const PeerPaths& paths = instance_.peers.paths[peer];
-  if (paths.choice[vc] == 0) return WithoutPlane(peer);
+  if (paths.choice[vc] == 0) return WithoutPlane(peer, vc);
   const TxQueue& queue = instance_.tx.scheduler.queue(Scheduler::IndexOf(peer, vc));
   const Pdu* const pdu = queue.pdus.head();
   const uint32_t bytes = pdu != nullptr ? pdu->bytes : 0;
@@ -80,10 +80,26 @@ WaitCauses::Found WaitCauses::CauseOf(PeerIndex peer, Vc vc) const {
   return {};
 }
 
-// Returns the cause for which no plane may be used for the next PDU to a peer.
-WaitCauses::Found WaitCauses::WithoutPlane(PeerIndex peer) const {
+// Returns the plane on which PDUs of the {peer, VC} are in doubt, as a FENCE asks for them.
+std::optional<PlaneIndex> WaitCauses::FencedPlaneOf(PeerIndex peer, Vc vc) const {
+  const ConnectionIndex first = instance_.map.At(peer, 0, 0);
+  for (uint32_t i = 0; i < instance_.map.peer_connections(); ++i) {
+    const ConnectionIndex number(first + i);
+    const bool carries = (instance_.map.VcsOf(number) >> vc & 1) != 0;
+    if (carries && instance_.peers.connections[number].tx().frozen())
+      return instance_.map.PlaneOf(number);
+  }
+  return std::nullopt;
+}
+
+// Returns the cause for which no plane may be used for the next PDU of a {peer, VC}.
+WaitCauses::Found WaitCauses::WithoutPlane(PeerIndex peer, Vc vc) const {
   const PeerPaths& paths = instance_.peers.paths[peer];
-  if (paths.usable != 0) return {WaitCause::kMoving};
+  if (paths.usable != 0) {
+    const std::optional<PlaneIndex> fenced = FencedPlaneOf(peer, vc);
+    if (fenced) return {WaitCause::kFence, static_cast<uint8_t>(*fenced)};
+    return {WaitCause::kMoving};
+  }
   if ((paths.present & ~paths.resolving) == 0) return {WaitCause::kNoMac};
   for (uint32_t left = paths.present; left != 0; left &= left - 1) {
     const auto plane = Lowest<PlaneIndex>(left);

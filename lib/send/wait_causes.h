@@ -4,6 +4,8 @@
 #ifndef SUEDE_SEND_WAIT_CAUSES_H_
 #define SUEDE_SEND_WAIT_CAUSES_H_
 
+#include <optional>
+
 #include "base/coordinates.h"
 #include "base/time.h"
 #include "lcore/instance.h"
@@ -27,7 +29,8 @@ class WaitCauses {
 
   bool ShowsAlone(PeerIndex peer, Vc vc, bool in_flight) const;
   Found CauseOf(PeerIndex peer, Vc vc) const;
-  Found WithoutPlane(PeerIndex peer) const;
+  std::optional<PlaneIndex> FencedPlaneOf(PeerIndex peer, Vc vc) const;
+  Found WithoutPlane(PeerIndex peer, Vc vc) const;
   Found OfPlane(PeerIndex peer, PlaneIndex plane, Vc vc, uint32_t bytes) const;
   static WaitCause OfConnection(const Connection& connection);
   void AddInFlight(PeerIndex peer, Vc vc, WaitRow* row) const;

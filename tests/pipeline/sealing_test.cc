@@ -11,6 +11,7 @@
 #include "frame/frame_writer.h"
 #include "lcore/secrets_update.h"
 #include "lcore/settings.h"
+#include "lcore/wait_snapshot.h"
 #include "openssl/openssl_crypto.h"
 #include "planes_bench.h"
 
@@ -585,6 +586,35 @@ TEST_F(OneAddressTest, SecretsThatAreAgreedWithAPeerAreTakenAtOnce) {
 }
 
 // Secrets are for all instances that seal, and there is none.
+// PDUs wait for frames to be sealed in (docs/why.md).
+TEST_F(SealedPairTest, WithoutFramesPdusWait) {
+  params.transport.window_pdus = 4;
+  StartSealed(SealMode::kRequired);
+  WarmUp();
+  Cut(0, true);
+  Cut(1, true);
+  constexpr uint8_t kPdus = 80;
+  SendPdus(kPdus);
+  Run(microseconds(10));
+  std::vector<Frame*> taken;
+  const auto take_all = [&] {
+    for (Frame* frame; a->port->Allocate(&frame, 1) == 1;) taken.push_back(frame);
+  };
+  take_all();
+  Cut(0, false);
+  Cut(1, false);
+  WaitSnapshot snapshot;
+  EXPECT_TRUE(RunUntil([&] {
+    take_all();
+    snapshot.done.store(false);
+    a->pipeline->mailbox().requests.Push(request::Waits{.snapshot = &snapshot});
+    a->pipeline->Poll(network.now());
+    return snapshot.count != 0 && snapshot.rows[0].cause == WaitCause::kFrames;
+  }));
+  a->port->Release(taken.data(), static_cast<uint32_t>(taken.size()));
+  EXPECT_EQ(Statuses(*ca, kPdus), std::vector<int>(kPdus, kOk));
+}
+
 class UnsealedTest : public PlanesTest {
  protected:
   void TearDown() override { hosts.clear(); }

@@ -210,6 +210,45 @@ TEST_F(WaitsTest, Share) {
   EXPECT_EQ(Only().cause, WaitCause::kShare);
 }
 
+// One turn of the lcore stages a burst; what is left waits for the next.
+TEST_F(WaitsTest, Turn) {
+  params.transport.window_pdus = 512;
+  StartPair();
+  Meet();
+  Send(200);
+  a->pipeline->Poll(network.now());
+  const WaitRow row = Only();
+  EXPECT_EQ(row.cause, WaitCause::kTurn);
+  EXPECT_GT(row.queued_octets, 0u);
+}
+
+// A port that is slower than its lcore takes no more frames.
+TEST_F(WaitsTest, Port) {
+  params.transport.window_pdus = 512;
+  StartPair();
+  Meet();
+  a->port->faults().bits_per_ns = 0.001;
+  Send(200);
+  Run(microseconds(50));
+  EXPECT_EQ(Only().cause, WaitCause::kPort);
+}
+
+// Lost PDUs that wait for a slow port hold up those behind them.
+TEST_F(WaitsTest, Retransmission) {
+  params.transport.window_pdus = 64;
+  StartPair();
+  Meet();
+  Cut();
+  Send(100);
+  Run(microseconds(100));
+  a->port->faults() = {.bits_per_ns = 0.01};
+  b->port->faults() = {};
+  for (int i = 0; i < 200 && Only().cause != WaitCause::kRetransmission; ++i) Run(microseconds(20));
+  const WaitRow row = Only();
+  EXPECT_EQ(row.cause, WaitCause::kRetransmission);
+  EXPECT_GE(row.queued_ns, 100'000);
+}
+
 // A peer without a place is listed piece by piece, and a wanted one alone.
 TEST_F(WaitsTest, OnePeerOfMany) {
   a = &AddHost(0, 200);
@@ -228,7 +267,27 @@ TEST_F(WaitsTest, OnePeerOfMany) {
   EXPECT_EQ(pieces, 4u) << "a request visits up to 256 queues";
 }
 
-class WaitsOfPlanesTest : public PlanesTest {};
+class WaitsOfPlanesTest : public PlanesTest {
+ protected:
+  // Sends PDUs that get lost. Returns their plane, which stays cut.
+  uint32_t SendAndLose() {
+    Cut(0, true);
+    Cut(1, true);
+    SendPdus(4);
+    Run(microseconds(10));
+    const uint32_t home = a->pipeline->instance(0).peers.connections[0].in_flight().empty() ? 1 : 0;
+    Cut(1 - home, false);
+    return home;
+  }
+  // The row of VC 0; its cause is kFlight without one.
+  WaitRow Row() {
+    WaitSnapshot snapshot;
+    snapshot.done.store(false);
+    EXPECT_TRUE(a->pipeline->mailbox().requests.Push(request::Waits{.snapshot = &snapshot}));
+    EXPECT_TRUE(RunUntil([&] { return snapshot.done.load(); }));
+    return snapshot.count != 0 ? snapshot.rows[0] : WaitRow{};
+  }
+};
 
 // Both planes die: PDUs are in flight, and are given up in the end.
 TEST_F(WaitsOfPlanesTest, DeadPlanes) {
@@ -252,6 +311,46 @@ TEST_F(WaitsOfPlanesTest, DeadPlanes) {
   ASSERT_TRUE(ended());
   EXPECT_EQ(causes.front(), WaitCause::kFlight);
   EXPECT_EQ(snapshot.rows[0].queued_ns, -1);
+}
+
+// Routes of all planes are withdrawn.
+TEST_F(WaitsOfPlanesTest, NoPlane) {
+  StartPair();
+  WarmUp();
+  for (const PlaneIndex plane : {PlaneIndex(0), PlaneIndex(1)}) {
+    Ask(*a, request::SetWeight{.peer = PeerIndex(0), .plane = plane, .weight = 0});
+  }
+  SendPdus(2);
+  Run(microseconds(10));
+  EXPECT_EQ(Row().cause, WaitCause::kNoPlane);
+  EXPECT_GT(Row().queued_ns, 0);
+}
+
+// Strict order: a flow leaves a plane behind its PDUs in flight there.
+TEST_F(WaitsOfPlanesTest, MovesBehindPdusInFlight) {
+  params.paths.ordering = Ordering::kStrict;
+  StartPair();
+  WarmUp();
+  const uint32_t home = SendAndLose();
+  Ask(*a, request::SetPlane{.plane = PlaneIndex(home), .plane_admin = PlaneAdmin::kDrain});
+  SendPdus(4);
+  Run(microseconds(10));
+  EXPECT_EQ(Row().cause, WaitCause::kMoving);
+  EXPECT_GT(Row().queued_ns, 0);
+}
+
+// Strict order: the home plane dies, and the other end is asked which PDUs have arrived.
+TEST_F(WaitsOfPlanesTest, AsksWhichPdusHaveArrived) {
+  params.paths.ordering = Ordering::kStrict;
+  StartPair();
+  WarmUp();
+  const uint32_t home = SendAndLose();
+  b->ports[1 - home]->SetSilent(/*sends_nothing=*/true, false);  // answers no FENCE
+  a->ports[home]->SetLink(false);
+  SendPdus(4);
+  for (int i = 0; i < 20 && Row().cause != WaitCause::kFence; ++i) Run(microseconds(20));
+  EXPECT_EQ(Row().cause, WaitCause::kFence);
+  EXPECT_EQ(Row().plane, home);
 }
 
 }  // namespace
