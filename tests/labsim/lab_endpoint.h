@@ -52,6 +52,11 @@ class LabEndpoint {
   CounterSnapshot Counters() const;
   const PortPauses* pauses(uint32_t port) const { return pipelines_->pauses(port); }
   SimPortBytes BytesOf(uint32_t port) const;
+  // The instance of Config::instances[number].
+  const Instance& instance(uint32_t number) const {
+    return pipelines_->pipeline(config_.instances[number].lcore)
+        .instance(pipelines_->number_of(number));
+  }
   // Digest of the frames that pipelines received from devices.
   uint64_t mesh_digest() const;
   // Returns the switch of Config::devices[device].

@@ -11,8 +11,6 @@ namespace {
 
 constexpr size_t kMaxFlowTimes = 20'000;
 
-double SecondsAt(Time time) { return static_cast<double>(ToNs(time)) / 1e9; }
-
 // Jain's index.
 double FairnessOf(const std::vector<double>& values) {
   double sum = 0;

@@ -139,6 +139,14 @@ void LabRun::End(size_t fault) {
   for (const PlanAction& action : plan_.faults[fault].end) Act(action);
 }
 
+std::vector<std::string> LabRun::FaultsNow() const {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < open_.size(); ++i) {
+    if (!open_[i].empty()) texts.push_back(plan_.faults[i].text);
+  }
+  return texts;
+}
+
 void LabRun::Act(const PlanAction& action) {
   using Kind = PlanAction::Kind;
   if (action.kind == Kind::kImpair || action.kind == Kind::kAdmin) {

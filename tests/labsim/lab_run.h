@@ -25,6 +25,9 @@ namespace suede::lab {
 
 class LabWatch;
 
+// Returns seconds since the begin of the run.
+inline double SecondsAt(Time time) { return static_cast<double>(ToNs(time)) / 1e9; }
+
 class LabRun {
  public:
   // `plan` outlives this. An error where the simulator cannot do all of it.
@@ -40,6 +43,8 @@ class LabRun {
   const std::vector<std::unique_ptr<LabEndpoint>>& endpoints() const { return endpoints_; }
   const std::vector<std::unique_ptr<LabProcess>>& processes() const { return processes_; }
   const std::vector<std::string>& problems() const { return problems_; }
+  // Texts of the faults that last.
+  std::vector<std::string> FaultsNow() const;
   const Plan& plan() const { return plan_; }
   LabWatch& watch() { return *watch_; }
   uint64_t turns() const { return turns_; }

@@ -28,6 +28,8 @@ Json ReportOf(LabRun& run, double wall_seconds) {
   return {{"series", watch.Series()},
           {"events", watch.events()},
           {"load", loads},
+          {"stalls", watch.Stalls()},
+          {"stall_s", static_cast<double>(LabStalls::kStall.count()) / 1e9},
           {"final", watch.Final()},
           {"problems", run.problems()},
           {"digest", absl::StrFormat("%016x", run.digest())},

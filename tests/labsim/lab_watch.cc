@@ -22,7 +22,6 @@ constexpr int64_t kDepthsOfGap = 10;  // looks at the depths of queues between t
 constexpr uint32_t kMaxFlows = 64;    // of a load; those of more are shown by destination
 
 double SecondsOf(Duration time) { return static_cast<double>(time.count()) / 1e9; }
-double Rounded(Time time) { return static_cast<double>(ToNs(time)) / 1e9; }
 
 // class_drop_tail_total: tail; rx_drop_rcrc_total: rcrc.
 std::string ReasonOfCounter(std::string_view counter) {
@@ -51,7 +50,10 @@ std::optional<uint32_t> PlaneOf(const Plan& plan, const std::string& node, const
 }  // namespace
 
 LabWatch::LabWatch(LabRun& run)
-    : run_(run), nodes_(SwitchNodesOf(run)), gap_(std::min(kFirstGap, run.plan().sample)) {
+    : run_(run),
+      nodes_(SwitchNodesOf(run)),
+      stalls_(run),
+      gap_(std::min(kFirstGap, run.plan().sample)) {
   for (const SwitchNode& node : nodes_) drops_.emplace_back(node.ports);
   for (const auto& endpoint : run.endpoints()) {
     for (const InstanceConfig& instance : endpoint->config().instances) {
@@ -74,6 +76,7 @@ void LabWatch::Sample() {
     if (!loads_are_over_) Depths();
     next_depth_ = now + gap_ / kDepthsOfGap;
   }
+  if (stalls_.next() <= now) stalls_.Look();
   if (next_point_ > now) return;
   HearAll();
   Point();
@@ -255,7 +258,7 @@ void LabWatch::PointOfLatencies() {
 
 void LabWatch::Add(const std::string& source, const std::string& node, const char* severity,
                    const std::string& name, const std::string& text) {
-  events_.push_back({{"t", Rounded(run_.now())},
+  events_.push_back({{"t", SecondsAt(run_.now())},
                      {"end", nullptr},
                      {"source", source},
                      {"node", node.empty() ? Json() : Json(node)},
@@ -269,7 +272,7 @@ size_t LabWatch::Say(const char* severity, const char* name, const std::string& 
   return events_.size() - 1;
 }
 
-void LabWatch::EndOf(size_t event) { events_[event]["end"] = Rounded(run_.now()); }
+void LabWatch::EndOf(size_t event) { events_[event]["end"] = SecondsAt(run_.now()); }
 
 void LabWatch::HearAll() {
   for (const auto& endpoint : run_.endpoints()) {

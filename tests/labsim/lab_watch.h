@@ -11,6 +11,7 @@
 
 #include "lab_curves.h"
 #include "lab_run.h"
+#include "lab_stalls.h"
 #include "lab_switches.h"
 #include "mgmt/json.h"
 
@@ -21,10 +22,13 @@ class LabWatch {
   explicit LabWatch(LabRun& run);
 
   // When the next sample is due.
-  Time next() const { return std::min(next_point_, next_depth_); }
+  Time next() const { return std::min({next_point_, next_depth_, stalls_.next()}); }
   void Sample();
-  // Depths of queues count until then.
-  void EndOfLoads() { loads_are_over_ = true; }
+  // Depths of queues and stalls count until then.
+  void EndOfLoads() {
+    loads_are_over_ = true;
+    stalls_.EndOfLoads();
+  }
 
   // An event of the lab itself; its number, for EndOf.
   size_t Say(const char* severity, const char* name, const std::string& text);
@@ -34,6 +38,7 @@ class LabWatch {
   Json Series() const;
   const Json& events() const { return events_; }
   Json Final() const;
+  Json Stalls() const { return stalls_.ToJson(); }
   Json Queues() const;
   Json Flows() const;
   Json Iterations() const;
@@ -72,6 +77,7 @@ class LabWatch {
   std::vector<uint16_t> xpus_;  // all
   std::map<const LabEndpoint*, std::map<uint32_t, std::vector<uint32_t>>> planes_;  // ports
   Curves curves_;
+  LabStalls stalls_;
   Duration gap_;  // between points
   Time next_point_{};
   Time next_depth_{};

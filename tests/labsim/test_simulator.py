@@ -365,6 +365,12 @@ def test_queues_that_wait_in_a_circle(tmp_path, sets, ends):
     plan = plan_of(SQUARE.replace("SQUARE", f"{ROOT}/conf/mesh/square.yaml"), tmp_path, sets)
     report = json.loads(simulate(plan, tmp_path))
     assert (failed(plan, report) == []) is ends
+    last = [stall for stall in report["stalls"] if stall["end"] is None]
+    assert bool(last) is not ends, report["stalls"]
+    if not ends:
+        causes = {stall["waited_for"].partition(":")[0] for stall in last}
+        assert causes <= {"flight", "link_credit", "retransmission", "window"}, causes
+        assert all(stall["load"] == plan.load[0].name and stall["t"] < 3 and "for " in stall["evidence"] for stall in last), last
     old = sum(port["class_drop_age_total"] for node in plan.of_kind("switch")
               for port in report["final"][node.name]["ports"].values() if "class_drop_age_total" in port)
     assert (old > 0) is (AGING[0] in sets)

@@ -76,7 +76,7 @@ def _headline(report):
 def _stalls(report):
     stalls = report.get("stalls", [])
     if not stalls:
-        return f"<p>No flow that had data to send went without any for {figures.STALL_S:g} s.</p>"
+        return f"<p>No flow that had data to send went without any for {report.get('stall_s', figures.STALL_S):g} s.</p>"
     rows = [[f"{each['t']:.2f}", "to the end" if each["end"] is None else f"{each['end'] - each['t']:.2f}", each["load"],
              f"{each['source']} → {each['destination']}", each["plane"] or "–", each["vc"], each["waited_for"], each["evidence"],
              "; ".join(each["faults"])] for each in stalls[:MOST_EVENTS]]

@@ -33,6 +33,7 @@ def make(plan, collected, checks, *, version, revision, start, end, argv, backen
             "nodes": [{"name": n.name, "kind": n.kind, "host": n.host, "xpus": n.xpus} for n in plan.nodes],
             "links": [{"a": link["a"], "b": link["b"], "plane": link["plane"]} for link in plan.links]},
         "headline": figures.headline({"series": series, "scenario": plan.scenario}),
+        "stall_s": collected.get("stall_s", figures.STALL_S),
         "stalls": collected["stalls"],
         "series": series,
         "events": sorted(collected["events"], key=lambda event: event["t"]),

@@ -26,7 +26,7 @@ def make(report, wide=False):
     lines += ["", "Loads"]
     for load in report["load"]:
         lines += load_lines(load)
-    lines += _cut([*_stalls(report.get("stalls", [])), *_series(report["series"]), *_events(report["events"])], wide)
+    lines += _cut([*_stalls(report), *_series(report["series"]), *_events(report["events"])], wide)
     return "\n".join(lines) + "\n"
 
 
@@ -86,10 +86,11 @@ def _time(seconds):
 MAX_STALLS = 40
 
 
-def _stalls(stalls):
+def _stalls(report):
+    stalls = report.get("stalls", [])
     if not stalls:
         return []
-    lines = ["", f"Stalls (flows that had data to send, and {figures.STALL_S:g} s or more without any)",
+    lines = ["", f"Stalls (flows that had data to send, and {report.get('stall_s', figures.STALL_S):g} s or more without any)",
              f"  {'begin [s]':>9} {'for [s]':>8} {'flow (XPUs)':<12} {'plane':<6} {'VC':<3} waited for"]
     for each in stalls[:MAX_STALLS]:
         lasted = "to end" if each["end"] is None else f"{each['end'] - each['t']:.2f}"
