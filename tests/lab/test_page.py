@@ -134,10 +134,16 @@ def test_time_between_loads_is_no_time_of_load():
 
 def test_each_stall_has_its_reason():
     text = " ".join(" ".join(Reader(report_html.make(made())).text).split())
-    assert "0.50 1.25 load0 0 → 1 0,1 2 receive credit of XPU 1 tx_waits_credit_total grew plane 1 is down" in text
-    assert "2.50 to the end load0 3 → 1 – 0 a plane to XPU 1 plane 0 down" in text
+    assert "0.50 1.25 load0 0 (d0) → 1 (d1) 0,1 2 receive credit of XPU 1 tx_waits_credit_total grew plane 1 is down" in text
+    assert "2.50 to the end load0 3 (d3) → 1 (d1) – 0 a plane to XPU 1 plane 0 down" in text
     lines = [" ".join(line.split()) for line in report_text.make(made(), wide=True).splitlines()]
-    assert "0.50 1.25 0 → 1 0,1 2 receive credit of XPU 1 (tx_waits_credit_total grew)" in lines
+    assert "0.50 1.25 0 (d0) → 1 (d1) 0,1 2 receive credit of XPU 1 (tx_waits_credit_total grew)" in lines
+
+
+def test_flows_have_the_names_of_xpus():
+    shared = {"topology": {"nodes": [{"name": "d0", "xpus": [0]}, {"name": "d1", "xpus": [1, 2]}, {"name": "sw0", "xpus": []}]}}
+    names = figures.xpu_names(shared)
+    assert figures.flow(names, 0, 2) == "0 (d0) → 2" and figures.flow(names, "*", "0") == "all → 0 (d0)"
 
 
 def test_every_column_of_figures_has_its_unit():
@@ -187,7 +193,7 @@ def test_series_are_on_one_axis_and_sums_are_right():
     by_title = {chart["title"]: chart for chart in report_html.charts_of(report)}
     flows = by_title["Goodput by flow"]
     assert len(flows["lines"]) == 6 and flows["t"][10] == 1.0
-    assert flows["lines"][2]["label"] == "2 → 3 (VC 0)" and flows["lines"][2]["v"][10] == 3e6 + 10
+    assert flows["lines"][2]["label"] == "2 (d2) → 3 (d3) (VC 0)" and flows["lines"][2]["v"][10] == 3e6 + 10
     assert by_title["Goodput, all flows"]["lines"][0]["v"][10] == pytest.approx(21e6 + 60, rel=1e-5)
     planes = by_title["Throughput by plane"]["lines"]
     assert [(line["label"], line["v"][10]) for line in planes] == [("plane 0", 20), ("plane 1", 20)]

@@ -41,6 +41,12 @@ def test_daemons_and_shared_ports(tmp_path):
     assert [port.get("hairpin") for port in made.node("sw0").config["ports"]] == ["on", "on", None] * 2
 
 
+def test_xpus_alone_in_their_daemons_have_names(tmp_path):
+    made = plan.make(read(tmp_path, ["topology.xpus=3", "topology.daemons=2"]))
+    named = {node.name: [(peer["xpu"], peer.get("name")) for peer in node.config["peers"]] for node in made.of_kind("endpoint")}
+    assert named == {"d0": [(1, None), (2, None)], "d1": [(0, "d0"), (1, None), (2, None)]}
+
+
 @pytest.mark.parametrize("count, links", [(2, 1), (3, 3), (4, 8), (5, 10)])
 def test_direct_links(tmp_path, count, links):
     built = topology.build(read(tmp_path, ["topology.direct=on", f"topology.xpus={count}"]))

@@ -3,7 +3,7 @@
 
 import math
 
-from labkit import record
+from labkit import figures, record
 
 MOST_LINES = 12     # of a chart; with more series their distribution is shown
 MOST_POINTS = 1000  # of a line
@@ -80,14 +80,10 @@ def _label(labels, *keys):
                     if labels.get(key) not in (None, ""))
 
 
-def _flow(labels):
-    source = "all" if labels["source"] == "*" else labels["source"]
-    return f"{source} → {labels['destination']} (VC {labels['vc']})"
-
-
 # name: (title, explanation, label of a series, what its sum is called; None: a sum means nothing)
 KINDS = {
-    "goodput": ("Goodput by flow", "data bytes received, source XPU → destination XPU", _flow, "Goodput, all flows"),
+    "goodput": ("Goodput by flow", "data bytes received, source XPU → destination XPU",
+                lambda labels: f"{labels['flow']} (VC {labels['vc']})", "Goodput, all flows"),
     "plane_throughput": ("Throughput by plane", "bytes of frames that the endpoints' ports received",
                          lambda labels: _label(labels, "node", "plane"), None),
     "latency": ("Latency", "of what the load measures, since the last sample",
@@ -125,6 +121,7 @@ def charts_of(report):
     for series in report["series"]:
         by_kind.setdefault(_kind_of(series), []).append(series)
     charts = []
+    names = figures.xpu_names(report)
 
     def add(title, note, unit, lines, bands=()):
         charts.append({"title": title, "note": note, "unit": UNITS.get(unit, unit), "stepped": False,
@@ -142,6 +139,9 @@ def charts_of(report):
         if kind == "latency":
             series = [{**each, "labels": {**each["labels"], "which": each["name"].removeprefix("latency_")}}
                       for each in series]
+        if kind == "goodput":
+            series = [{**each, "labels": {**each["labels"], "flow": figures.flow(
+                names, each["labels"]["source"], each["labels"]["destination"])}} for each in series]
         lines = [(label(each["labels"]), on_grid(each, step, points, kind in LARGEST)) for each in series]
         unit = series[0]["unit"]
         if kind == "plane_throughput" and len(series) > len(_planes(series)):

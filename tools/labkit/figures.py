@@ -4,8 +4,19 @@
 from labkit import units
 from labkit.stalls import STALL_S
 
-__all__ = ["STALL_S", "headline", "sentence"]
+__all__ = ["STALL_S", "flow", "headline", "sentence", "xpu_names"]
 MAX_BINS = 2000
+
+
+def xpu_names(report):
+    """{XPU: its name as text}: XPUs alone in their daemons have the daemons' names, as peers[].name in their configurations."""
+    return {str(node["xpus"][0]): node["name"] for node in report["topology"]["nodes"] if len(node["xpus"]) == 1}
+
+
+def flow(names, source, destination):
+    """A flow by the numbers and names of its XPUs: 0 (d0) → 1 (d1). A source * is all."""
+    return " → ".join("all" if xpu == "*" else f"{xpu} ({names[xpu]})" if xpu in names else xpu
+                      for xpu in (str(source), str(destination)))
 
 
 def _spans(series, step):

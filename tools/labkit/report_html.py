@@ -77,8 +77,9 @@ def _stalls(report):
     stalls = report.get("stalls", [])
     if not stalls:
         return f"<p>No flow that had data to send went without any for {report.get('stall_s', figures.STALL_S):g} s.</p>"
+    names = figures.xpu_names(report)
     rows = [[f"{each['t']:.2f}", "to the end" if each["end"] is None else f"{each['end'] - each['t']:.2f}", each["load"],
-             f"{each['source']} → {each['destination']}", each["plane"] or "–", each["vc"], each["waited_for"], each["evidence"],
+             figures.flow(names, each["source"], each["destination"]), each["plane"] or "–", each["vc"], each["waited_for"], each["evidence"],
              "; ".join(each["faults"])] for each in stalls[:MOST_EVENTS]]
     return _table(["Begin [s]", "For [s]", "Load", "Flow (XPUs)", "Plane", "VC", "Waited for", "Evidence", "Faults that lasted"], rows,
                   texts=(2, 3, 6, 7, 8), tall=True)

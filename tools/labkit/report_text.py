@@ -90,11 +90,14 @@ def _stalls(report):
     stalls = report.get("stalls", [])
     if not stalls:
         return []
+    names = figures.xpu_names(report)
+    flows = [figures.flow(names, each["source"], each["destination"]) for each in stalls[:MAX_STALLS]]
+    width = max(12, *map(len, flows))
     lines = ["", f"Stalls (flows that had data to send, and {report.get('stall_s', figures.STALL_S):g} s or more without any)",
-             f"  {'begin [s]':>9} {'for [s]':>8} {'flow (XPUs)':<12} {'plane':<6} {'VC':<3} waited for"]
-    for each in stalls[:MAX_STALLS]:
+             f"  {'begin [s]':>9} {'for [s]':>8} {'flow (XPUs)':<{width}} {'plane':<6} {'VC':<3} waited for"]
+    for each, flow in zip(stalls, flows):
         lasted = "to end" if each["end"] is None else f"{each['end'] - each['t']:.2f}"
-        lines.append(f"  {each['t']:>9.2f} {lasted:>8} {str(each['source']) + ' → ' + str(each['destination']):<12} "
+        lines.append(f"  {each['t']:>9.2f} {lasted:>8} {flow:<{width}} "
                      f"{each['plane'] or '-':<6} {each['vc']:<3} {each['waited_for']} ({each['evidence']})")
     if len(stalls) > MAX_STALLS:
         lines.append(f"  and {len(stalls) - MAX_STALLS} more in report.json")
