@@ -117,6 +117,8 @@ std::vector<MetricRow> PeerMetricRows() {
       {"peer_congestion_window_octets", kGauge, kLabels,
        "Congestion window, or remaining credit (RCCC); 0: fixed"},
       {"peer_base_rtt_seconds", kGauge, kLabels, "Base round trip of congestion control; 0: fixed"},
+      {"peer_info", kGauge, "peer name",
+       "1 for each peer; name: peers[].name, empty where it has none"},
       {"peers_left_out", kGauge, "", "1 where there are more connections than are shown"},
   };
 }

@@ -21,7 +21,7 @@ uint64_t Millionths(uint64_t part, uint64_t whole) {
   return part * 1'000'000 / std::max<uint64_t>(1, whole);
 }
 
-// Returns the values of PeerMetricRows, in their order.
+// Returns the values of PeerMetricRows for a connection, in their order.
 std::vector<double> ValuesOf(const ConnectionView& c) {
   const auto seconds = [](int64_t ns) {
     return InBaseUnit(static_cast<uint64_t>(ns), CellUnit::kNanoseconds);
@@ -51,7 +51,7 @@ MetricLabels LabelsOf(const MetricLabels& common, const ConnectionView& c) {
 
 PeerRelay::PeerRelay() : wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
-std::optional<ConnectionsView> PeerRelay::Ask() {
+std::optional<PeerRelay::Answer> PeerRelay::Ask() {
   std::unique_lock lock(mutex_);
   if (state_ != State::kFree) return std::nullopt;
   state_ = State::kAsked;
@@ -78,7 +78,8 @@ void PeerRelay::Poll(EndpointView& endpoint) {
   std::optional<ConnectionsView> answer = question_();
   if (!answer) return;
   question_ = nullptr;
-  answer_ = std::move(answer);
+  answer_ = Answer{.connections = *std::move(answer), .names = {}};
+  for (PeerView& peer : endpoint.Peers()) answer_->names[peer.xpu] = std::move(peer.name);
   state_ = State::kAnswered;
   answered_.notify_one();
 }
@@ -94,22 +95,29 @@ WebExtra PeerMetrics::Extra() {
 }
 
 bool PeerMetrics::Collect(std::vector<prometheus::MetricFamily>* families) {
-  const std::optional<ConnectionsView> view = relay_.Ask();
-  if (!view) return false;
+  const std::optional<PeerRelay::Answer> peers = relay_.Ask();
+  if (!peers) return false;
+  const ConnectionsView& view = peers->connections;
   const MetricLabels& common = page_->common();
   const std::vector<MetricRow> rows = PeerMetricRows();
-  const MetricRow& left_out = rows.back();
+  const size_t info = rows.size() - 2;  // ahead of peers_left_out
   std::vector<prometheus::MetricFamily> of_peers;
   of_peers.reserve(rows.size());
   for (const MetricRow& row : rows) of_peers.push_back(FamilyOf(row));
-  for (const ConnectionView& connection : view->connections) {
+  for (const ConnectionView& connection : view.connections) {
     const MetricLabels labels = LabelsOf(common, connection);
     const std::vector<double> values = ValuesOf(connection);
     for (size_t i = 0; i < values.size(); ++i) {
       of_peers[i].metric.push_back(SeriesOf(rows[i].type, labels, values[i]));
     }
   }
-  of_peers.back().metric.push_back(SeriesOf(left_out.type, common, view->more ? 1 : 0));
+  for (const auto& [xpu, name] : peers->names) {
+    MetricLabels labels = common;
+    labels.emplace_back("peer", std::to_string(xpu));
+    labels.emplace_back("name", name);
+    of_peers[info].metric.push_back(SeriesOf(rows[info].type, labels, 1));
+  }
+  of_peers.back().metric.push_back(SeriesOf(rows.back().type, common, view.more ? 1 : 0));
   for (prometheus::MetricFamily& family : of_peers) {
     if (!family.metric.empty()) families->push_back(std::move(family));
   }

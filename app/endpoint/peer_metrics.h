@@ -5,8 +5,10 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "daemon/web_service.h"
@@ -20,11 +22,16 @@ namespace suede {
 // that waits for them. One request at a time.
 class PeerRelay {
  public:
+  struct Answer {
+    ConnectionsView connections;
+    std::map<uint32_t, std::string> names;  // of every peer by its XPU; empty: it has none
+  };
+
   PeerRelay();
 
   // For a thread of the web server. Returns nullopt if another thread is waiting, or after a
   // timeout.
-  std::optional<ConnectionsView> Ask();
+  std::optional<Answer> Ask();
 
   // For the control thread. fd() is readable when there is a request; Poll is to be called every
   // millisecond while busy() holds.
@@ -39,7 +46,7 @@ class PeerRelay {
   std::mutex mutex_;
   std::condition_variable answered_;
   State state_ = State::kFree;
-  std::optional<ConnectionsView> answer_;
+  std::optional<Answer> answer_;
 };
 
 // Must outlive the web server.

@@ -343,7 +343,8 @@ def test_status_page_in_a_browser(pair):
 def test_a_thousand_peers(directory):
     config = e2e.changed(e2e.endpoint_config(directory, "left", "net_null0"), {
         **e2e.changed({"management": {"socket": str(directory / "left-management.sock")}}, ON),
-        "peers": [{"xpus": "1-1023", "ports": [{"port": "p0", "ip_base": "198.18.0.2",
+        "peers": [{"xpu": 1, "name": "gpu-one", "ports": [{"port": "p0", "ip": "198.18.0.3", "mac": "02:00:00:00:01:01"}]},
+                  {"xpus": "2-1023", "ports": [{"port": "p0", "ip_base": "198.18.0.2",
                                                  "mac_base": "02:00:00:00:01:00"}]}]})
     with e2e.Daemon(directory, config) as daemon:
         plain = get(daemon, "/metrics")[1]
@@ -357,10 +358,12 @@ def test_a_thousand_peers(directory):
             assert status == 200, text
         print(f"\nscrapes with 1023 peers: {', '.join(f'{1000 * t:.1f}' for t in times)} ms, "
               f"{len(text)} bytes")
-        assert len(text) < len(plain) + 1023 * 800  # ten gauges of a peer
+        assert len(text) < len(plain) + 1023 * 900  # eight gauges of a connection, one of its peer
         series = parse(text)
         peers = {l["peer"] for n, l, _ in series if n == "peer_reachable"}
         assert peers == {str(peer) for peer in range(1, 1024)}
+        assert {l["peer"]: l["name"] for n, l, _ in series if n == "peer_info"} == {
+            **dict.fromkeys(peers, ""), "1": "gpu-one"}
         for name in ("peer_inflight_pdus", "peer_inflight_bytes", "peer_window_used_ratio",
                      "peer_srtt_seconds", "peer_rto_seconds"):
             assert len([1 for n, _, _ in series if n == name]) == 1023, name

@@ -61,7 +61,7 @@ def test_every_metric_is_there(directory):
     config["management"]["http_address"] = "127.0.0.1:0"
     with e2e.Daemon(directory, config) as daemon:
         address = re.search(r"web: serving address=(\S+)", daemon.stderr())[1]
-        with urllib.request.urlopen(f"http://{address}/metrics", timeout=e2e.START_S) as answer:
+        with urllib.request.urlopen(f"http://{address}/metrics?peers=1", timeout=e2e.START_S) as answer:
             page = answer.read().decode()
         assert daemon.terminate() == 0
     there = set(re.findall(r"^(\w+)[{ ]", page, re.M))
