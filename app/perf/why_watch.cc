@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "base/text.h"
 #include "suedectl/json_members.h"
+#include "suedectl/why_command.h"
 
 namespace suede::perf {
 namespace {
@@ -25,15 +26,6 @@ constexpr std::array<std::string_view, 6> kKinds = {
     "lcore_shares_cpu", "peer_unreachable", "peer_reset", "link_down", "tx_held_up", "pfc_storm"};
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kOff = "off";
-
-// Whether something waits, is on the way or is not read.
-bool IsBusy(const Json& waits) {
-  if (!ctl::ListOf(waits, "waits").empty()) return true;
-  const Json& readers = ctl::ListOf(waits, "readers");
-  return std::any_of(readers.begin(), readers.end(), [](const Json& reader) {
-    return ctl::NumberOr0(reader, "filled_lines") != 0;
-  });
-}
 
 }  // namespace
 
@@ -64,21 +56,12 @@ void WhyWatch::Run() {
   std::unique_lock lock(mutex_);
   while (!is_over_) {
     lock.unlock();
-    if (!Sample()) return;
+    if (!ctl::AddWhySample(daemon_, ForeignJson::object(), true, &samples_).ok()) return;
     Trace();
     lock.lock();
     seconds_ = std::chrono::duration<double>(Clock::now() - begun).count();
     ended_.wait_for(lock, kInterval, [this] { return is_over_; });
   }
-}
-
-// Returns false if the daemon has gone.
-bool WhyWatch::Sample() {
-  const absl::StatusOr<Json> waits = daemon_.Call("waits.list", {{"limit", kMaxRows}});
-  if (!waits.ok()) return false;
-  if (!IsBusy(*waits)) return true;
-  const absl::StatusOr<Json> queues = daemon_.Call("queues.list", ForeignJson::object());
-  return queues.ok() && samples_.Add(*waits, *queues);
 }
 
 void WhyWatch::TakeTrace() {

@@ -32,7 +32,6 @@ class WhyWatch {
  private:
   explicit WhyWatch(ctl::Daemon daemon) : daemon_(std::move(daemon)) {}
   void Run();
-  bool Sample();
   void Trace();
   void TakeTrace();
   void AddEvents(Json* conclusions);

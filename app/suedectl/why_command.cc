@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suedectl/why_command.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "suedectl/command_line.h"
-#include "suedectl/why.h"
+#include "suedectl/json_members.h"
 
 namespace suede::ctl {
 namespace {
@@ -14,20 +15,29 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kMaxRows = 1000;
 
-absl::Status AddSample(Daemon& daemon, const ForeignJson& wanted, WhySamples* samples) {
+bool IsBusy(const Json& waits) {
+  return !ListOf(waits, "waits").empty() ||
+         std::ranges::any_of(ListOf(waits, "readers"), [](const Json& reader) {
+           return NumberOr0(reader, "filled_lines") != 0;
+         });
+}
+
+}  // namespace
+
+absl::Status AddWhySample(Daemon& daemon, ForeignJson wanted, bool only_busy, WhySamples* samples) {
+  wanted["limit"] = kMaxRows;
   const absl::StatusOr<Json> waits = daemon.Call("waits.list", wanted);
   if (!waits.ok()) return waits.status();
+  if (only_busy && !IsBusy(*waits)) return absl::OkStatus();
   const absl::StatusOr<Json> queues = daemon.Call("queues.list", ForeignJson::object());
   if (!queues.ok()) return queues.status();
   if (samples->Add(*waits, *queues)) return absl::OkStatus();
   return absl::UnavailableError("the daemon's message has no waits");
 }
 
-}  // namespace
-
 absl::Status RunWhy(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                     FILE*) {
-  ForeignJson wanted{{"limit", kMaxRows}};
+  ForeignJson wanted = ForeignJson::object();
   for (const char* name : {"peer", "xpu", "instance"}) {
     if (params.contains(name)) wanted[name] = params[name];
   }
@@ -48,9 +58,10 @@ absl::Status RunWhy(Daemon& daemon, const ForeignJson& params, const GlobalFlags
   const Clock::time_point begun = Clock::now();
   for (uint32_t i = 0; i < count; ++i) {
     std::this_thread::sleep_until(begun + i * interval);
-    if (absl::Status s = AddSample(daemon, wanted, &own); !s.ok()) return s;
+    if (absl::Status s = AddWhySample(daemon, wanted, false, &own); !s.ok()) return s;
     if (!far) continue;
-    if (absl::Status s = AddSample(*far, {{"limit", kMaxRows}}, &of_far); !s.ok()) return s;
+    absl::Status s = AddWhySample(*far, ForeignJson::object(), false, &of_far);
+    if (!s.ok()) return s;
   }
   const XpuNames names = NamesOf(daemon);
   const Json why =

@@ -6,8 +6,13 @@
 #include <cstdio>
 
 #include "suedectl/daemon_command.h"
+#include "suedectl/why.h"
 
 namespace suede::ctl {
+
+// Adds a sample of the daemon's to `samples`; with `only_busy` none while nothing waits, is on the
+// way or is not read. `wanted`: parameters of waits.list besides its limit.
+absl::Status AddWhySample(Daemon& daemon, ForeignJson wanted, bool only_busy, WhySamples* samples);
 
 absl::Status RunWhy(Daemon& daemon, const ForeignJson& params, const GlobalFlags& flags, FILE* out,
                     FILE* err);
