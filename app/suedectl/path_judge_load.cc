@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bursts: marks, trimming, pauses, losses, and their effect on other classes.
 #include <algorithm>
-#include <cstdio>
 
 #include "base/text.h"
 #include "suedectl/path_judge.h"
+#include "suedectl/print.h"
 
 namespace suede::ctl {
 namespace {
@@ -102,15 +102,12 @@ class Load {
     std::string measured = StrCat(sum_.marked, " of ", sum_.sent, " marked");
     if (sum_.first_mark != nullptr) {
       const int64_t delay_ns = sum_.first_mark->first_mark_ns.value_or(0);
-      char text[96];
-      std::snprintf(text, sizeof text, ", first at %.0f us", static_cast<double>(delay_ns) / 1000);
-      measured += text;
+      StrAppend(&measured, ", first at ", Fixed(static_cast<double>(delay_ns) / 1000, 0), " us");
       const std::optional<uint64_t> rate =
           plane_.rate_bps ? plane_.rate_bps : sum_.first_mark->rate_bps;
       if (rate) {
-        std::snprintf(text, sizeof text, " (%.0f bytes)",
-                      static_cast<double>(delay_ns) * static_cast<double>(*rate) / 8e9);
-        measured += text;
+        const double bytes = static_cast<double>(delay_ns) * static_cast<double>(*rate) / 8e9;
+        StrAppend(&measured, " (", Fixed(bytes, 0), " bytes)");
       }
     }
     PathFinding& finding = Add("ECN marks", measured, "");
@@ -150,11 +147,11 @@ class Load {
     std::string measured =
         StrCat(isolation.other, ": ", beside.lost(), " of ", beside.sent, " lost");
     if (beside.rtt && isolation.alone.rtt) {
-      char text[64];
-      std::snprintf(text, sizeof text, ", median RTT %.0f us, alone %.0f us",
-                    static_cast<double>(beside.rtt->median_ns) / 1000,
-                    static_cast<double>(isolation.alone.rtt->median_ns) / 1000);
-      measured += text;
+      const auto median_us = [](const TimeSpread& rtt) {
+        return Fixed(static_cast<double>(rtt.median_ns) / 1000, 0);
+      };
+      StrAppend(&measured, ", median RTT ", median_us(*beside.rtt), " us, alone ",
+                median_us(*isolation.alone.rtt), " us");
     }
     PathFinding& finding = Add("isolation", measured, "no loss, and no wait, beside a burst");
     if (!IsHeldUp(isolation) && beside.lost() <= isolation.alone.lost()) return;

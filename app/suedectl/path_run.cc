@@ -2,10 +2,10 @@
 #include "suedectl/path_run.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "suedectl/json_members.h"
+#include "suedectl/print.h"
 
 namespace suede::ctl {
 namespace {
@@ -173,11 +173,7 @@ TimeSpread SpreadOf(std::vector<int64_t> times) {
           .max_ns = times[last]};
 }
 
-std::string MicrosText(int64_t ns) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", static_cast<double>(ns) / 1000);
-  return text;
-}
+std::string MicrosText(int64_t ns) { return Fixed(static_cast<double>(ns) / 1000, 1); }
 
 void ProbeFigures::Add(const ProbeFigures& other) {
   sent += other.sent;

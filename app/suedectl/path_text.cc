@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "base/text.h"
 #include "suedectl/print.h"
@@ -208,13 +207,11 @@ std::string PathText(const PathResult& result, const std::vector<PathFinding>& f
       if (finding.verdict == verdict) text += FindingText(finding, columns);
     }
   }
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f", result.seconds);
   return StrCat(text, findings.size(), " checks: ", CountOf(findings, PathVerdict::kFail),
                 " fail, ", CountOf(findings, PathVerdict::kWarn), " warn, ",
                 CountOf(findings, PathVerdict::kUnknown), " unknown, ",
-                CountOf(findings, PathVerdict::kOk), " ok; ", result.frames, " frames in ", seconds,
-                " s\n");
+                CountOf(findings, PathVerdict::kOk), " ok; ", result.frames, " frames in ",
+                Fixed(result.seconds, 1), " s\n");
 }
 
 Json PathJson(const PathResult& result, const std::vector<PathFinding>& findings) {

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "suedectl/command_line.h"
 #include "suedectl/json_members.h"
+#include "suedectl/print.h"
 
 namespace suede::ctl {
 namespace {
@@ -42,14 +43,7 @@ class InterruptGuard {
 
 // Returns a number as text; "?": there is none.
 std::string NumberText(const Json& object, const char* name) {
-  const auto member = object.find(name);
-  return member != object.end() && member->is_number() ? Dump(*member) : "?";
-}
-
-std::string Fixed(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
+  return RealOf(object, name) ? Dump(*MemberOf(object, name)) : "?";
 }
 
 std::string_view ReasonOf(std::string_view state) {
@@ -96,17 +90,17 @@ absl::StatusOr<double> IntervalIn(const ForeignJson& params) {
 std::string PingTally::TakePlane(const Json& plane) {
   ++asked_;
   const std::string state = StringOf(plane, "state");
-  const auto rtt = plane.find("rtt_us");
-  if (rtt == plane.end() || !rtt->is_number()) {
+  const std::optional<double> rtt = RealOf(plane, "rtt_us");
+  if (!rtt) {
     last_reason_ = ReasonOf(state);
     return last_reason_;
   }
-  const double us = rtt->get<double>();
+  const double us = *rtt;
   min_us_ = answered_ == 0 ? us : std::min(min_us_, us);
   max_us_ = std::max(max_us_, us);
   sum_us_ += us;
   ++answered_;
-  std::string line = StrCat("time=", Fixed(us), " us", RemarkOn(state));
+  std::string line = StrCat("time=", Fixed(us, 1), " us", RemarkOn(state));
   disagreement_.clear();
   if (const std::string key = StringOf(plane, "disagrees"); !key.empty()) {
     disagreement_ = StrCat(key, " is ", StringOf(plane, "own"), " here and ",
@@ -118,9 +112,7 @@ std::string PingTally::TakePlane(const Json& plane) {
 
 std::string PingTally::Take(const Json& result, uint64_t sequence) {
   std::string lines;
-  const auto planes = result.find("planes");
-  if (planes == result.end() || !planes->is_array()) return lines;
-  for (const Json& plane : *planes) {
+  for (const Json& plane : ListOf(result, "planes")) {
     if (!plane.is_object()) continue;
     const std::optional<uint64_t> peer = NumberOf(result, "peer");
     StrAppend(&lines, "XPU ", peer ? NamedXpu(*peer, names_) : "?", " from ",
@@ -136,8 +128,8 @@ std::string PingTally::Summary(uint64_t peer) const {
   std::string text = StrCat("--- XPU ", NamedXpu(peer, names_), " ---\n", asked_, " asked, ",
                             answered_, " answered, ", lost, "% lost\n");
   if (answered_ == 0) return text;
-  StrAppend(&text, "rtt min/avg/max = ", Fixed(min_us_), "/",
-            Fixed(sum_us_ / static_cast<double>(answered_)), "/", Fixed(max_us_), " us\n");
+  StrAppend(&text, "rtt min/avg/max = ", Fixed(min_us_, 1), "/",
+            Fixed(sum_us_ / static_cast<double>(answered_), 1), "/", Fixed(max_us_, 1), " us\n");
   return text;
 }
 

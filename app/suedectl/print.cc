@@ -211,4 +211,10 @@ std::string ToText(const Json& result, size_t columns) {
   return out;
 }
 
+std::string Fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
 }  // namespace suede::ctl

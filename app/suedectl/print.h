@@ -18,6 +18,9 @@ namespace suede::ctl {
 // shows non-zero members first.
 std::string ToText(const Json& result, size_t columns = kTextColumns);
 
+// Returns the number with this many fraction digits.
+std::string Fixed(double value, int digits);
+
 }  // namespace suede::ctl
 
 #endif  // SUEDE_APP_SUEDECTL_PRINT_H_

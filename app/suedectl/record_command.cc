@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "suedectl/json_members.h"
 
 namespace suede::ctl {
 namespace {
@@ -41,23 +42,21 @@ absl::StatusOr<uint64_t> TimeOf(const ForeignJson& params, const char* name, uin
 // names of the columns. Returns the number to go on with.
 absl::StatusOr<uint64_t> WriteRows(const Json& answer, bool is_first, FILE* to,
                                    uint64_t* lost_samples) {
-  const auto header = answer.find("header");
-  const auto csv = answer.find("csv");
-  const auto next = answer.find("next");
-  const auto lost = answer.find("lost");
-  if (header == answer.end() || !header->is_string() || csv == answer.end() || !csv->is_string() ||
-      next == answer.end() || !next->is_number_unsigned() || lost == answer.end() ||
-      !lost->is_number_unsigned()) {
+  const std::string header = StringOf(answer, "header");
+  const Json* const csv = MemberOf(answer, "csv");
+  const std::optional<uint64_t> next = NumberOf(answer, "next");
+  const std::optional<uint64_t> lost = NumberOf(answer, "lost");
+  if (header.empty() || csv == nullptr || !csv->is_string() || !next || !lost) {
     return absl::UnavailableError("the daemon's message has no samples");
   }
-  if (is_first) std::fprintf(to, "%s\n", header->get_ref<const std::string&>().c_str());
-  if (const auto missing = lost->get<uint64_t>(); missing != 0) {
-    *lost_samples += missing;
-    std::fprintf(to, "# %llu samples lost\n", static_cast<unsigned long long>(missing));
+  if (is_first) std::fprintf(to, "%s\n", header.c_str());
+  if (*lost != 0) {
+    *lost_samples += *lost;
+    std::fprintf(to, "# %llu samples lost\n", static_cast<unsigned long long>(*lost));
   }
   std::fputs(csv->get_ref<const std::string&>().c_str(), to);
   if (std::fflush(to) != 0) return absl::AbortedError("cannot write the output");
-  return next->get<uint64_t>();
+  return *next;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "suedectl/trace_rows.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <tuple>
@@ -90,10 +89,7 @@ Json WaysOf(const Json& rows, const Json& far_rows) {
 
 std::string UsText(const Json& row, const char* name) {
   const std::optional<double> ns = RealOf(row, name);
-  if (!ns) return "-";
-  char text[48];
-  std::snprintf(text, sizeof text, "%.2f", *ns / kNsPerUs);
-  return text;
+  return ns ? Fixed(*ns / kNsPerUs, 2) : "-";
 }
 
 // Returns the rows of a direction as their table has them.

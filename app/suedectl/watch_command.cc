@@ -21,8 +21,8 @@ std::string TextOf(const Json& value) {
 }
 
 std::string MemberText(const Json& event, const char* name) {
-  const auto member = event.find(name);
-  return member != event.end() ? TextOf(*member) : "-";
+  const Json* const member = MemberOf(event, name);
+  return member != nullptr ? TextOf(*member) : "-";
 }
 
 }  // namespace
@@ -63,10 +63,11 @@ absl::Status RunWatchEvents(Daemon& daemon, const ForeignJson& params, const Glo
       std::fprintf(err, "%llu events lost\n", static_cast<unsigned long long>(lost));
       if (flags.json) std::fprintf(out, "%s\n", Dump(Json{{"lost", lost}}).c_str());
     }
-    if (MemberOf(*answer, "events") == nullptr) {
+    const Json* const events = MemberOf(*answer, "events");
+    if (events == nullptr || !events->is_array()) {
       return absl::UnavailableError("the daemon's message has no events");
     }
-    for (const Json& event : ListOf(*answer, "events")) {
+    for (const Json& event : *events) {
       if (!event.is_object()) return absl::UnavailableError("the daemon has sent a bad event");
       std::fputs(flags.json ? (Dump(event) + "\n").c_str() : EventLine(event, names).c_str(), out);
       if (++shown == max) return std::fflush(out), absl::OkStatus();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-
 #include "base/text.h"
 #include "suedectl/json_members.h"
 #include "suedectl/print.h"
@@ -9,19 +7,13 @@
 namespace suede::ctl {
 namespace {
 
-std::string Fixed(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 // Returns a time with three significant digits or so.
 std::string TimeText(const Json& row, const char* name) {
   const std::optional<double> us = RealOf(row, name);
   if (!us) return "-";
-  if (*us < 1000) return Fixed("%.0f us", *us);
-  if (*us < 1e6) return Fixed("%.1f ms", *us / 1e3);
-  return Fixed("%.1f s", *us / 1e6);
+  if (*us < 1000) return Fixed(*us, 0) + " us";
+  if (*us < 1e6) return Fixed(*us / 1e3, 1) + " ms";
+  return Fixed(*us / 1e6, 1) + " s";
 }
 
 std::string CausesText(const Json& row) {
@@ -67,7 +59,7 @@ std::string WhyText(const Json& why, size_t columns, const XpuNames& names) {
   AddTable("far_readers", ListOf(why, "far_readers"), columns, &text);
   AddTable("queues", ListOf(why, "queues"), columns, &text);
   StrAppend(&text, "\n", NumberOr0(why, "samples"), " samples in ",
-            Fixed("%.1f", RealOf(why, "seconds").value_or(0)),
+            Fixed(RealOf(why, "seconds").value_or(0), 1),
             " s; bytes, PDUs and lines: averages, times: the longest\n");
   return text;
 }

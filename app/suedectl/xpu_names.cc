@@ -4,32 +4,25 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/edit_distance.h"
 #include "base/text.h"
+#include "suedectl/json_members.h"
 
 namespace suede::ctl {
 namespace {
 
-constexpr std::string_view kMembers[] = {"xpu", "peer"};
-
-// Returns the number of an XPU in untrusted input.
-std::optional<uint64_t> XpuIn(const Json& row, std::string_view member) {
-  if (!row.is_object()) return std::nullopt;
-  const auto found = row.find(std::string(member));
-  if (found == row.end() || !found->is_number_integer()) return std::nullopt;
-  return found->get<uint64_t>();
-}
+constexpr const char* kMembers[] = {"xpu", "peer"};
 
 bool HasXpu(const Json& row) {
-  return std::ranges::any_of(kMembers,
-                             [&](std::string_view m) { return XpuIn(row, m).has_value(); });
+  return std::ranges::any_of(kMembers, [&](const char* m) { return NumberOf(row, m).has_value(); });
 }
 
 Json ListWithNames(const Json& list, const XpuNames& names) {
-  const auto has_name = [&](std::string_view member) {
+  const auto has_name = [&](const char* member) {
     return std::ranges::any_of(list, [&](const Json& row) {
-      const auto xpu = XpuIn(row, member);
+      const auto xpu = NumberOf(row, member);
       return xpu && names.contains(*xpu) && !row.contains("name");
     });
   };
@@ -42,7 +35,7 @@ Json ListWithNames(const Json& list, const XpuNames& names) {
       out[member.key()] = member.value();
       for (size_t i = 0; i < std::size(kMembers); ++i) {
         if (!shown[i] || member.key() != kMembers[i]) continue;
-        const auto xpu = XpuIn(row, kMembers[i]);
+        const auto xpu = NumberOf(row, kMembers[i]);
         const auto found = xpu ? names.find(*xpu) : names.end();
         out[StrCat(kMembers[i], "_name")] = found != names.end() ? Json(found->second) : Json();
       }
@@ -56,13 +49,10 @@ Json ListWithNames(const Json& list, const XpuNames& names) {
 
 XpuNames NamesIn(const Json& peers) {
   XpuNames names;
-  const auto list = peers.is_object() ? peers.find("peers") : peers.end();
-  if (list == peers.end() || !list->is_array()) return names;
-  for (const Json& peer : *list) {
-    const auto xpu = XpuIn(peer, "xpu");
-    if (!xpu || !peer.contains("name") || !peer["name"].is_string()) continue;
-    const auto& name = peer["name"].get_ref<const std::string&>();
-    if (!name.empty()) names[*xpu] = name;
+  for (const Json& peer : ListOf(peers, "peers")) {
+    const std::optional<uint64_t> xpu = NumberOf(peer, "xpu");
+    std::string name = StringOf(peer, "name");
+    if (xpu && !name.empty()) names[*xpu] = std::move(name);
   }
   return names;
 }
