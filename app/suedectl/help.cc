@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "suedectl/print.h"
+#include "suedectl/xpu_names.h"
 
 namespace suede::ctl {
 namespace {
@@ -84,6 +85,7 @@ std::string HelpOf(const Method& method) {
     StrAppend(&usage, " ", Usage(param));
     rows.emplace_back(StrCat("--", param.name),
                       StrCat(param.sentence, " ", param.Range(),
+                             TakesXpu(param.name) ? ", or its name (peers[].name)" : "",
                              param.fallback.empty() ? "" : StrCat("; default ", param.fallback)));
   }
   if (method.descriptor) {

@@ -251,7 +251,7 @@ constexpr ConfigField<PeerEntry> kPeer[] = {
                           "Instead of xpu: one peer for each XPU id of a range.", kNoDefault),
     Key<&PeerEntry::name>(
         "name", "", Name(32),
-        "Name of the XPU, which tables of suedectl show. Goes with xpu. Each name "
+        "Name of the XPU, which suedectl shows, and takes for the number. Goes with xpu. Each name "
         "once.",
         kNoDefault),
     Key<&PeerEntry::hello>("hello", "", {},

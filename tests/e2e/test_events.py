@@ -116,6 +116,7 @@ def test_a_peer_that_counts_otherwise(stack, by_default):
     daemons = []
     for side, role, scope in (("left", "server", "vc"), ("right", "client", "port")):
         config = e2e.endpoint_config(directory, side, e2e.memif_device(directory, role))
+        config["peers"][0]["name"] = "gpu-far"
         if not by_default:
             config["transport"] = {"psn_scope": scope}
         elif scope == "vc":
@@ -130,6 +131,9 @@ def test_a_peer_that_counts_otherwise(stack, by_default):
                              own="vc", theirs="port")
         assert event["remedy"] == ("give transport.psn_scope one value at both ends: by default it is vc where a "
                                    "port has pfc or cbfc, and port elsewhere")
+        # The text has the peer's name, JSON its number alone.
+        line = e2e.suedectl(left, "watch", "events", "--since", "0", "--kind", "hello_mismatch", "--count", "1")
+        assert " peer=1 (gpu-far) " in line and "gpu-far" not in json.dumps(watcher.events())
 
 
 def test_an_unreachable_peer_and_its_return(stack):

@@ -25,6 +25,8 @@ def cpu_of(number):
 
 def endpoint(directory, xpu, changes=None, of_port=None):
     config = switched.with_peers(switched.endpoint_config(directory, [xpu], "udp4"), range(3), "udp4")
+    for peer in config["peers"]:
+        peer["name"] = f"gpu{peer['xpu']}"
     config["lcores"][0]["cpu"] = cpu_of(xpu)
     config["instances"][0]["lcore"] = cpu_of(xpu)
     config["ports"][0].update({"vlan": {"vid": VID}, "mtu_bytes": 2088, **(of_port or {})})
@@ -64,10 +66,11 @@ def leaf(directory, number, changes=None):
 
 def path(daemon, *arguments):
     """The object, and the findings that are not ok: {"verdict class check"}."""
-    argv = [str(a) for a in (e2e.SUEDECTL, "--json", "--socket", daemon.management, "path", RIGHT, *arguments)]
+    argv = [str(a) for a in (e2e.SUEDECTL, "--json", "--socket", daemon.management, "path", f"gpu{RIGHT}", *arguments)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=e2e.START_S, check=False)
     assert done.stdout, done.stderr
     document = json.loads(done.stdout)
+    assert document["peer"] == RIGHT
     found = {f"{f['verdict']} {f['class'] or '-'} {f['check']}": f
              for f in document["findings"] if f["verdict"] != "ok"}
     assert all(f["cause"] and f["remedy"] for f in found.values())

@@ -17,15 +17,22 @@ constexpr Param kParams[] = {
     Param::Integer("count", "A number.", 1, 9, "3"),
     Param::Boolean("fast", "Hurries."),
 };
+constexpr Param kPeerParams[] = {Param::Integer("peer", "A peer.", 0, 1023)};
 constexpr Method kMethods[] = {
-    {.name = "thing.make", .sentence = "Makes.", .run = Nothing,
+    {.name = "thing.make",
+     .sentence = "Makes.",
+     .run = Nothing,
      .params = kParams,
      .descriptor = DescriptorParam{.name = "file", .sentence = "Where to."}},
     {.name = "thing", .sentence = "Shows.", .run = Nothing},
-    {.name = "thing.take", .sentence = "Takes.", .run = Nothing,
-     .descriptor = DescriptorParam{.name = "file", .sentence = "From where.", .is_written = false,
-                                   .required = false}},
+    {.name = "thing.take",
+     .sentence = "Takes.",
+     .run = Nothing,
+     .descriptor =
+         DescriptorParam{
+             .name = "file", .sentence = "From where.", .is_written = false, .required = false}},
     {.name = "doors.open", .sentence = "Opens.", .run = Nothing},
+    {.name = "peers.greet", .sentence = "Greets.", .run = Nothing, .params = kPeerParams},
 };
 int RunNothing(std::span<const std::string_view>, FILE*, FILE*, FILE*) { return 0; }
 constexpr LocalCommand kLocal[] = {{"frame decode", "Decodes.", RunNothing}};
@@ -113,6 +120,19 @@ TEST(CommandLineTest, AFlagWinsOverTheEnvironment) {
       Parse({"--endpoint", "b", "thing"}, {"SUEDE_CTL_ENDPOINT=a", "SUEDE_CTL_SOCKET=/s"});
   EXPECT_EQ(one->flags.endpoint, "b");
   EXPECT_EQ(one->flags.socket, "");
+}
+
+TEST(CommandLineTest, XpusHaveNumbersOrNames) {
+  EXPECT_EQ(Parse({"peers", "greet", "--peer", "0x10"})->params["peer"], 16);
+  EXPECT_TRUE(Parse({"peers", "greet", "--peer", "7"})->xpu_names.empty());
+  for (const std::string name : {"gpu1", "1.a", "7-7", "_"}) {
+    EXPECT_EQ(Parse({"peers", "greet", "--peer", name})->xpu_names["peer"], name);
+  }
+  for (const char* text : {"-1", "1024", "99999999999999999999", ""}) {
+    EXPECT_FALSE(Parse({"peers", "greet", "--peer", text}).ok()) << text;
+  }
+  EXPECT_FALSE(Parse({"thing", "make", "x", "y", "--count", "gpu1"}).ok());
+  EXPECT_NE(HelpOf(kMethods[4]).find("0 to 1023, or its name (peers[].name)"), std::string::npos);
 }
 
 TEST(CommandLineTest, HelpNamesEveryParameter) {
