@@ -194,6 +194,24 @@ Status CheckEsun(const ConfigDraft& draft, const SwitchConfig& config) {
   return OkStatus();
 }
 
+Status CheckSpread(const ConfigDraft& draft, const SwitchGroupConfig& group,
+                   const std::string& path) {
+  const auto is_zero = [](uint32_t weight) { return weight == 0; };
+  if (!group.weights.empty() && group.weights.size() != group.ports.size()) {
+    return draft.Error(path + ".weights", StrCat(group.weights.size(), " weights of ",
+                                                 group.ports.size(), " ports; write one of each"));
+  }
+  if (!group.weights.empty() && std::ranges::all_of(group.weights, is_zero)) {
+    return draft.Error(path + ".weights", "no port has a share; give one a weight above 0");
+  }
+  if (group.spread != SwitchGroupConfig::Spread::kFlow &&
+      group.hash == SwitchGroupConfig::Hash::kAddresses) {
+    return draft.Error(path + ".hash",
+                       "frames are not spread by flow; write spread: flow, or remove it");
+  }
+  return OkStatus();
+}
+
 Status CheckGroups(const ConfigDraft& draft, SwitchConfig& config) {
   std::set<std::string_view> names;
   for (const SwitchPortConfig& port : config.ports) names.insert(port.name);
@@ -219,6 +237,7 @@ Status CheckGroups(const ConfigDraft& draft, SwitchConfig& config) {
       }
       group.port_numbers.push_back(*port);
     }
+    if (Status s = CheckSpread(draft, group, path); !s.ok()) return s;
   }
   return OkStatus();
 }

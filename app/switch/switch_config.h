@@ -145,14 +145,18 @@ struct SwitchPortConfig {
   SwitchImpairConfig impair_out;
 };
 
-// Ports that share the flows to an address.
+// Ports that share the frames to an address.
 struct SwitchGroupConfig {
+  enum class Spread : uint8_t { kFlow, kRoundRobin, kQueue };
   enum class Hash : uint8_t { kFlow, kAddresses };
   std::string name;
   std::vector<std::string> ports;
+  std::vector<uint32_t> weights;  // of the ports; empty: 1 each
+  Spread spread = Spread::kFlow;
   Hash hash = Hash::kFlow;
   std::vector<uint16_t> port_numbers;  // not a key
 };
+std::span<const std::string_view> NamesOf(SwitchGroupConfig::Spread);
 std::span<const std::string_view> NamesOf(SwitchGroupConfig::Hash);
 
 // A configured entry of the forwarding table.

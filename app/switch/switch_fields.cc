@@ -2,6 +2,7 @@
 // Keys of a switch's configuration.
 #include "config/config_key.h"
 #include "config/config_key_rows.h"
+#include "fabric/params.h"
 #include "switch/switch_config.h"
 
 namespace suede {
@@ -21,6 +22,7 @@ constexpr ValueLimits kGbps = Between(0, 3200);
 
 constexpr std::string_view kForwardings[] = {"mac", "afh1", "afh2", "ip", "esun"};
 constexpr std::string_view kUnknowns[] = {"flood", "drop"};
+constexpr std::string_view kSpreads[] = {"flow", "round_robin", "queue"};
 constexpr std::string_view kHashes[] = {"flow", "addresses"};
 
 constexpr ConfigField<SwitchRoot> kSwitchRoot[] = {
@@ -234,9 +236,14 @@ constexpr ConfigField<SwitchGroupConfig> kGroup[] = {
     Key<&SwitchGroupConfig::name>("name", "", Name(32), "Name of the group, which no port has.",
                                   kRequired),
     Key<&SwitchGroupConfig::ports>("ports", "", {}, "Names of its ports, 1 to 64.", kRequired),
+    Key<&SwitchGroupConfig::weights>("weights", "", Between(0, fabric::kMaxGroupWeight),
+                                     "Shares of these ports, in their order; 0: none. Empty: 1 "
+                                     "each."),
+    Key<&SwitchGroupConfig::spread>("spread", "", {},
+                                    "Selection of the port: by flow, in turn, or by the "
+                                    "least queue by weight."),
     Key<&SwitchGroupConfig::hash>("hash", "", {},
-                                  "Fields that select the port: addresses and entropy, or "
-                                  "addresses alone."),
+                                  "Fields of the flow: addresses and entropy, or addresses alone."),
 };
 
 constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
@@ -257,6 +264,7 @@ constexpr ConfigField<SwitchAddressConfig> kAddress[] = {
 
 std::span<const std::string_view> NamesOf(SwitchRoot::Forwarding) { return kForwardings; }
 std::span<const std::string_view> NamesOf(SwitchRoot::Unknown) { return kUnknowns; }
+std::span<const std::string_view> NamesOf(SwitchGroupConfig::Spread) { return kSpreads; }
 std::span<const std::string_view> NamesOf(SwitchGroupConfig::Hash) { return kHashes; }
 
 SUEDE_CONFIG_SECTION(SwitchRoot, kSwitchRoot)
@@ -303,7 +311,7 @@ const std::vector<ConfigKey>& SwitchConfigKeys() {
                     "Faults of the link from the switch, with the same keys.");
     keys.AddList(
         "groups",
-        "List of groups of ports: each flow to an address of a group leaves by one of them.",
+        "List of groups of ports: each frame to an address of a group leaves by one of them.",
         SwitchGroupConfig{});
     keys.AddList("addresses", "List of configured entries of the forwarding table.",
                  SwitchAddressConfig{});

@@ -15,6 +15,8 @@ std::vector<MetricRow> SwitchOwnMetricRows() {
       {"switch_link_up", kGauge, "port", "1 where the link is up"},
       {"switch_link_speed_bytes_per_second", kGauge, "port", "Speed of the link; 0: not known"},
       {"switch_port_up", kGauge, "port", "1 where the port is set up"},
+      {"switch_group_frames_total", MetricType::kCounter, "group port",
+       "Frames to the group that were to leave by the port"},
       {"switch_queue_bytes", kGauge, kOfQueue, "Bytes that wait, in whole cells"},
       {"switch_queue_frames", kGauge, kOfQueue, "Frames that wait"},
       {"switch_queue_most_bytes", kGauge, kOfQueue,

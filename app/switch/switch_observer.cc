@@ -35,6 +35,7 @@ SwitchObserver::SwitchObserver(SwitchMailbox* mailbox, const fabric::Switch* the
       without_hops_(management->options().ports.size()),
       too_old_(management->options().ports.size()) {
   for (uint32_t p = 0; p < management->options().ports.size(); ++p) AddPort(p);
+  for (uint32_t g = 0; g < switch_->params().groups.size(); ++g) AddGroup(g);
   AddBuffer();
   Tick();
 }
@@ -78,6 +79,18 @@ void SwitchObserver::AddPort(uint32_t port) {
     add("switch_queue_pausing", &SwitchQueueState::pausing);
     stormy_.push_back(add("switch_queue_stormy", &SwitchQueueState::stormy));
     add("switch_queue_paused_seconds_total", &SwitchQueueState::paused_ns, CellUnit::kNanoseconds);
+  }
+}
+
+void SwitchObserver::AddGroup(uint32_t group) {
+  const SwitchManagementOptions& options = management_->options();
+  const std::vector<uint16_t>& ports = switch_->params().groups[group].ports;
+  for (uint32_t member = 0; member < ports.size(); ++member) {
+    page_.NewSample("switch_group_frames_total",
+                    {{"group", options.groups[group]}, {"port", options.ports[ports[member]].name}},
+                    [this, group, member] {
+                      return switch_->group(group).frames(member).load(std::memory_order_relaxed);
+                    });
   }
 }
 

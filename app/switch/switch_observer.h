@@ -42,6 +42,7 @@ class SwitchObserver final : public DaemonObserver {
  private:
   using State = switch_request::State;
   void AddPort(uint32_t port);
+  void AddGroup(uint32_t group);
   void AddBuffer();
   // Copies the lcore's reply, if there is one, and submits the next request.
   void CopyState();

@@ -69,6 +69,18 @@ fabric::PortParams PortOf(const SwitchConfig& config, const SwitchPortConfig& po
   return params;
 }
 
+fabric::Spread SpreadOf(SwitchGroupConfig::Spread spread) {
+  switch (spread) {
+    case SwitchGroupConfig::Spread::kFlow:
+      break;
+    case SwitchGroupConfig::Spread::kRoundRobin:
+      return fabric::Spread::kRoundRobin;
+    case SwitchGroupConfig::Spread::kQueue:
+      return fabric::Spread::kQueue;
+  }
+  return fabric::Spread::kFlow;
+}
+
 fabric::ClassMap ClassesOf(const SwitchConfig& config) {
   fabric::ClassMap map{.other = static_cast<uint8_t>(config.classes.other),
                        .pcp_first = config.classes.pcp_first == OnOff::kOn};
@@ -97,6 +109,8 @@ fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
                               .seed = config.root.seed};
   for (const SwitchGroupConfig& group : config.groups) {
     params.groups.push_back({.ports = group.port_numbers,
+                             .weights = {group.weights.begin(), group.weights.end()},
+                             .spread = SpreadOf(group.spread),
                              .by_addresses = group.hash == SwitchGroupConfig::Hash::kAddresses});
   }
   for (const SwitchClassConfig& one : config.of_class) {

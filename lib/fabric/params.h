@@ -119,12 +119,22 @@ struct CbfcParams {
   uint32_t largest_octets = 9622;  // of frames that ports send
 };
 
-// Ports that a configured address leads to: each flow leaves by one of them, by its hash.
+// How the frames to an address of a group are spread over its ports.
+enum class Spread : uint8_t {
+  kFlow,        // each flow leaves by one of them, by its hash
+  kRoundRobin,  // each frame by the next one
+  kQueue,       // each frame by the one with the least queued bytes
+};
+// Ports that a configured address leads to.
 struct PortGroup {
-  std::vector<uint16_t> ports;  // 1 to kMaxGroupPorts different ones
-  bool by_addresses = false;    // flows with the same addresses leave by the same port
+  std::vector<uint16_t> ports;   // 1 to kMaxGroupPorts different ones
+  std::vector<uint8_t> weights;  // shares of the ports, up to kMaxGroupWeight; empty: 1 each
+  Spread spread = Spread::kFlow;
+  bool by_addresses = false;  // with kFlow: flows with the same addresses leave by the same port
+  uint8_t WeightOf(uint32_t member) const { return weights.empty() ? 1 : weights[member]; }
   bool operator==(const PortGroup&) const = default;
 };
+inline constexpr uint32_t kMaxGroupWeight = 255;
 // Group g stands for its ports as port kFirstGroup + g.
 inline constexpr uint16_t kFirstGroup = 0x8000;
 inline constexpr uint32_t kMaxGroups = 1024;

@@ -2,7 +2,6 @@
 #include "fabric/switch.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdlib>
 
@@ -44,6 +43,9 @@ Switch::Switch(const SwitchParams& params)
     receivers_.push_back(own != nullptr ? &own->receiver() : nullptr);
   }
   for (const auto& port : ports_) port->output_.SetInputs(receivers_);
+  for (const PortGroup& group : params_.groups) {
+    groups_.push_back(std::make_unique<GroupSpread>(group));
+  }
   uint64_t held = 0;
   for (const PortParams& port : params_.ports) {
     if (port.link.retry.on) held += port.link.retry.window_frames;
@@ -59,6 +61,7 @@ Switch::Switch(const SwitchParams& params)
 void Switch::SetDown(uint32_t number, bool down) {
   SwitchPort& port = *ports_[number];
   port.down_ = down;
+  for (const auto& group : groups_) group->SetDown(static_cast<uint16_t>(number), down);
   if (!down) return;
   table_.Forget(static_cast<uint16_t>(number));
   DropWaiting(port, SwitchClassCounter::kDownDrop);
@@ -259,8 +262,10 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   if (learns_ && (view.source >> 40 & 1) == 0) Learn(port, in, view, now);
   bool routed = false;
   uint16_t out = view.group ? kNoPort : table_.FindOutput(view, now, routed);
-  if (out >= kFirstGroup && out != kNoPort) [[unlikely]]
-    out = MemberFor(out - kFirstGroup, frame, view);
+  if (out >= kFirstGroup && out != kNoPort) [[unlikely]] {
+    out = MemberFor(in, out - kFirstGroup, frame, view);
+    if (out == kNoPort) return;
+  }
   if (out == in && !params_.ports[in].hairpins) {
     return Drop(port, SwitchPortCounter::kRxHairpin, frame);
   }
@@ -281,22 +286,36 @@ void Switch::Forward(uint32_t in, Frame* frame, FrameView& view, Time now) {
   Flood(in, frame, view);
 }
 
-// Returns the port of the group by which the frame's flow leaves. A flow whose port is down leaves
-// by one of the others; the flows of these stay.
-uint16_t Switch::MemberFor(uint32_t group, const Frame* frame, const FrameView& view) const {
-  const PortGroup& own = params_.groups[group];
-  const std::vector<uint16_t>& ports = own.ports;
-  const uint32_t hash =
-      own.by_addresses ? view.AddressHash(frame->data) : view.FlowHash(frame->data, frame->length);
-  const uint16_t usual = ports[uint64_t{hash} * ports.size() >> 32];
-  if (!ports_[usual]->down_) [[likely]]
-    return usual;
-  std::array<uint16_t, kMaxGroupPorts> up;
-  uint32_t count = 0;
-  for (const uint16_t port : ports) {
-    if (!ports_[port]->down_) up[count++] = port;
+// Returns the port of the group by which the frame leaves; kNoPort: none may send, and the frame
+// has ended.
+[[gnu::noinline]] uint16_t Switch::MemberFor(uint32_t in, uint32_t number, Frame* frame,
+                                             const FrameView& view) {
+  const PortGroup& own = params_.groups[number];
+  GroupSpread& group = *groups_[number];
+  uint32_t member = GroupSpread::kNone;
+  switch (own.spread) {
+    case Spread::kFlow:
+      member = group.OfFlow(own.by_addresses ? view.AddressHash(frame->data)
+                                             : view.FlowHash(frame->data, frame->length));
+      break;
+    case Spread::kRoundRobin:
+      member = group.Next([](uint16_t) { return uint32_t{0}; });
+      break;
+    case Spread::kQueue:
+      member = group.Next([this](uint16_t port) { return QueuedBytes(port); });
+      break;
   }
-  return count != 0 ? up[uint64_t{hash << 16} * count >> 32] : usual;
+  if (member != GroupSpread::kNone) [[likely]]
+    return group.Take(member);
+  return DropUnrouted(*ports_[in], SwitchPortCounter::kRxNoMember, frame);
+}
+
+uint32_t Switch::QueuedBytes(uint16_t port) const {
+  uint32_t bytes = 0;
+  for (QueueMask left = ports_[port]->output_.waiting(); left != 0; left &= left - 1) {
+    bytes += buffer_.queued(port, static_cast<uint32_t>(std::countr_zero(left)));
+  }
+  return bytes;
 }
 
 // Counts the credit of a received frame, if it uses credit.
@@ -362,7 +381,7 @@ void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
   Enqueue(in, last, frame, view);
 }
 
-uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
+[[gnu::noinline]] uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   const ClassMap& map = params_.classes;
   const bool has_ds = view.network != NetworkHeader::kNone;
   const bool pcp_first = map.pcp_first && view.network != NetworkHeader::kEsun;

@@ -11,6 +11,7 @@
 
 #include "fabric/device_routes.h"
 #include "fabric/forwarding_table.h"
+#include "fabric/group_spread.h"
 #include "fabric/params.h"
 #include "fabric/shared_buffer.h"
 #include "fabric/switch_port.h"
@@ -70,6 +71,8 @@ class Switch {
     for (const auto& port : ports_) port->output_.ResetMax();
   }
   void SetDown(uint32_t port, bool down);
+  // Group g is that of SwitchParams::groups.
+  GroupSpread& group(uint32_t group) { return *groups_[group]; }
   // Replaces the routing table of a plane, which has no routes at first. With kMesh.
   void SetRoutes(PlaneIndex plane, const mesh::RoutingTable& table) { routes_->Set(plane, table); }
   // Refuses a cable, which leads to another end than it should: frames from it and for it are
@@ -85,6 +88,7 @@ class Switch {
   const ForwardingTable& table() const { return table_; }
   const SharedBuffer& buffer() const { return buffer_; }
   const SwitchPort& port(uint32_t port) const { return *ports_[port]; }
+  const GroupSpread& group(uint32_t group) const { return *groups_[group]; }
   // Frames of links, and frames whose copy has arrived, which have ended without loss.
   uint64_t frames_of_links() const { return frames_of_links_; }
   // Frames inside the switch; for tests.
@@ -113,7 +117,8 @@ class Switch {
   uint16_t RouteInMesh(uint32_t in, Frame* frame, FrameView& view, Time now);
   void Learn(SwitchPort& port, uint32_t number, const FrameView& view, Time now);
   void Flood(uint32_t in, Frame* frame, const FrameView& view);
-  uint16_t MemberFor(uint32_t group, const Frame* frame, const FrameView& view) const;
+  uint16_t MemberFor(uint32_t in, uint32_t group, Frame* frame, const FrameView& view);
+  uint32_t QueuedBytes(uint16_t port) const;
   bool UseHop(uint32_t in, Frame* frame, const FrameView& view, bool routed);
   void DropWithoutHops(SwitchPort& port, Frame* frame, const FrameView& view);
   void Queue(SwitchPort& port, uint32_t out, Frame* frame, const FrameView& view) {
@@ -161,6 +166,7 @@ class Switch {
   ForwardingTable table_;
   std::unique_ptr<DeviceRoutes> routes_;  // null: not of kMesh
   std::vector<std::unique_ptr<SwitchPort>> ports_;
+  std::vector<std::unique_ptr<GroupSpread>> groups_;
   std::vector<Frame*> ended_;
   std::vector<Frame*> spares_;
   std::vector<uint16_t> touched_;

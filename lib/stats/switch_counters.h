@@ -31,6 +31,8 @@ namespace suede {
   X(RxHairpin, "rx_drop_hairpin_total", Drop, "Frames to a destination behind their own port") \
   X(RxIsolated, "rx_drop_isolated_total", Drop,                                                \
     "Frames to a port that is isolated from their own")                                        \
+  X(RxNoMember, "rx_drop_no_member_total", Drop,                                               \
+    "Frames to a group of ports of which none may send")                                       \
   X(RxPlane, "rx_drop_plane_total", Drop, "Frames to another plane of a mesh than their own")  \
   X(RxNoRoute, "rx_drop_no_route_total", Drop, "Frames to a device of a mesh without a route") \
   X(RxRefused, "rx_drop_refused_total", Drop, "Frames from an end of a cable that is refused") \

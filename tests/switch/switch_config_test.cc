@@ -179,7 +179,7 @@ ports:
   - {name: b, device: net_null1}
   - {name: c, device: net_null2}
 groups:
-  - {name: up, ports: [b, c]}
+  - {name: up, ports: [b, c], weights: [4, 1], spread: queue}
   - {name: blind, ports: [a, b], hash: addresses}
 addresses:
   - {mac: "02:53:55:45:00:01", port: a}
@@ -192,8 +192,10 @@ TEST(SwitchConfigTest, EsunAndGroupsAreRead) {
   const fabric::SwitchParams params = SwitchParamsOf(*config);
   EXPECT_EQ(params.forwarding, fabric::Forwarding::kEsun);
   EXPECT_EQ(params.esun_ether_type, 0x9000);
-  EXPECT_EQ(params.groups, (std::vector<fabric::PortGroup>{
-                               {.ports = {1, 2}}, {.ports = {0, 1}, .by_addresses = true}}));
+  EXPECT_EQ(params.groups,
+            (std::vector<fabric::PortGroup>{
+                {.ports = {1, 2}, .weights = {4, 1}, .spread = fabric::Spread::kQueue},
+                {.ports = {0, 1}, .by_addresses = true}}));
   EXPECT_EQ(config->addresses[0].port_number, 0);
   EXPECT_EQ(config->addresses[1].port_number, fabric::kFirstGroup);
   const std::string dump = DumpSwitchConfig(*config);
@@ -215,6 +217,14 @@ TEST(SwitchConfigTest, ErrorsOfEsunAndGroupsNamePlaceAndMend) {
       {"[b, c]", "[b, d]", "groups[0].ports: there is no port \"d\"; add it to ports"},
       {"[b, c]", "[b, b]", "groups[0].ports: \"b\" is there twice; remove one"},
       {"hash: addresses", "hash: ports", "groups[1].hash: "},
+      {"weights: [4, 1]", "weights: [4]",
+       "groups[0].weights: 1 weights of 2 ports; write one of each"},
+      {"weights: [4, 1]", "weights: [0, 0]",
+       "groups[0].weights: no port has a share; give one a weight above 0"},
+      {"weights: [4, 1]", "weights: [4, 256]", "sw.yaml:12:"},
+      {"spread: queue", "spread: turns", "groups[0].spread: "},
+      {"hash: addresses", "hash: addresses, spread: round_robin",
+       "groups[1].hash: frames are not spread by flow; write spread: flow, or remove it"},
       {"port: up", "port: down", "addresses[1].port: there is no port \"down\""},
   };
   ExpectEachRefused(kEsunSwitch, cases, "sw.yaml", ParseSwitch);
