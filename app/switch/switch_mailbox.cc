@@ -106,6 +106,11 @@ bool Do(switch_request::SetDown& set, fabric::Switch& the_switch, Time) {
   return true;
 }
 
+bool Do(switch_request::SetWeight& set, fabric::Switch& the_switch, Time) {
+  the_switch.group(set.group).SetWeight(set.member, set.weight);
+  return true;
+}
+
 }  // namespace
 
 void SwitchMailbox::Work(fabric::Switch& the_switch, Time now) {

@@ -94,13 +94,20 @@ struct SetDown {
   uint16_t port = 0;
   bool down = false;
 };
+// Sets the weight of a port of a group.
+struct SetWeight {
+  uint16_t group = 0;
+  uint16_t member = 0;
+  uint8_t weight = 0;
+};
 
 }  // namespace switch_request
 
 using SwitchRequest =
     std::variant<switch_request::State, switch_request::ResetHighWater, switch_request::Addresses,
                  switch_request::AddAddress, switch_request::RemoveAddress, switch_request::Flush,
-                 switch_request::Impair, switch_request::SendFrame, switch_request::SetDown>;
+                 switch_request::Impair, switch_request::SendFrame, switch_request::SetDown,
+                 switch_request::SetWeight>;
 
 // A submitted request, owned by the lcore until it is done.
 class SwitchTicket {

@@ -51,6 +51,10 @@ SwitchManagement::SwitchManagement(SwitchMailbox* mailbox, const fabric::Switch*
     ports_[p].out = the_switch->port(p).out().params();
     ports_[p].reported_down = the_switch->port(p).is_down();
   }
+  for (const fabric::PortGroup& group : the_switch->params().groups) {
+    std::vector<uint8_t>& weights = weights_.emplace_back(group.ports.size());
+    for (uint32_t m = 0; m < weights.size(); ++m) weights[m] = group.WeightOf(m);
+  }
 }
 
 absl::StatusOr<uint32_t> SwitchManagement::Find(std::string_view port) const {
@@ -285,6 +289,60 @@ Question<absl::Status> SwitchManagement::FlushAddresses(std::string_view port) {
   const absl::StatusOr<uint32_t> at = Find(port);
   if (!at.ok()) return [wrong = at.status()] { return std::optional(wrong); };
   return Change(switch_request::Flush{.ports = uint64_t{1} << *at});
+}
+
+// ---- Groups.
+
+std::vector<SwitchMemberView> SwitchManagement::Groups() {
+  static constexpr std::string_view kSpreads[] = {"flow", "round_robin", "queue"};
+  std::vector<SwitchMemberView> members;
+  for (uint32_t g = 0; g < weights_.size(); ++g) {
+    const fabric::PortGroup& group = switch_->params().groups[g];
+    for (uint32_t m = 0; m < group.ports.size(); ++m) {
+      members.push_back({.group = options_.groups[g],
+                         .port = options_.ports[group.ports[m]].name,
+                         .spread = kSpreads[static_cast<size_t>(group.spread)],
+                         .weight = weights_[g][m],
+                         .frames = switch_->group(g).frames(m).load(std::memory_order_relaxed)});
+    }
+  }
+  return members;
+}
+
+Question<absl::Status> SwitchManagement::SetWeight(std::string_view group, std::string_view port,
+                                                   uint32_t weight) {
+  const auto refuse = [](absl::Status wrong) -> Question<absl::Status> {
+    return [wrong = std::move(wrong)] { return std::optional(wrong); };
+  };
+  const auto at = std::ranges::find(options_.groups, group);
+  if (at == options_.groups.end()) {
+    return refuse(absl::NotFoundError(
+        absl::StrCat("there is no group ", std::string(group), "; groups.list names them")));
+  }
+  const auto g = static_cast<uint16_t>(at - options_.groups.begin());
+  const absl::StatusOr<uint32_t> number = Find(port);
+  if (!number.ok()) return refuse(number.status());
+  const std::vector<uint16_t>& ports = switch_->params().groups[g].ports;
+  const auto member = static_cast<size_t>(std::ranges::find(ports, *number) - ports.begin());
+  if (member == ports.size()) {
+    return refuse(
+        absl::NotFoundError(absl::StrCat("port ", std::string(port), " is not of group ",
+                                         std::string(group), "; groups.list names its ports")));
+  }
+  std::vector<uint8_t> weights = weights_[g];
+  weights[member] = static_cast<uint8_t>(weight);
+  if (std::ranges::count(weights, 0) == static_cast<ptrdiff_t>(weights.size())) {
+    return refuse(absl::FailedPreconditionError(
+        "no port of the group would have a share; give another one a weight above 0 first"));
+  }
+  const Ticket ticket = mailbox_->Ask(switch_request::SetWeight{
+      .group = g, .member = static_cast<uint16_t>(member), .weight = weights[member]});
+  if (ticket == nullptr) return refuse(Busy());
+  weights_[g] = std::move(weights);
+  return [ticket]() -> std::optional<absl::Status> {
+    if (!ticket->done()) return std::nullopt;
+    return absl::OkStatus();
+  };
 }
 
 // ---- Impairments.

@@ -107,6 +107,9 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
                                     std::string_view port) override;
   Question<absl::Status> RemoveAddress(std::string_view address, uint32_t vid) override;
   Question<absl::Status> FlushAddresses(std::string_view port) override;
+  std::vector<SwitchMemberView> Groups() override;
+  Question<absl::Status> SetWeight(std::string_view group, std::string_view port,
+                                   uint32_t weight) override;
   std::vector<ImpairView> Impairments() override;
   Question<absl::Status> SetImpairment(const ImpairWhere& where,
                                        const ImpairChange& change) override;
@@ -149,6 +152,7 @@ class SwitchManagement final : public DaemonManagement<SwitchView> {
   const SwitchManagementOptions options_;
   EventLog events_;
   std::vector<Port> ports_;
+  std::vector<std::vector<uint8_t>> weights_;  // [group][member], as last requested
   const SwitchLldp* lldp_ = nullptr;
 };
 

@@ -30,6 +30,11 @@ constexpr Param kAddAddress[] = {
     Param::Text("port", "Port, or group of ports, behind which it is.", 32).Required(), kSwitchVid};
 constexpr Param kRemoveAddress[] = {kSwitchAddress, kSwitchVid};
 constexpr Param kFlushAddresses[] = {Param::Text("port", "Only what was learnt on this port.", 32)};
+constexpr Param kSetGroupWeight[] = {
+    Param::Text("group", "A group of ports.", 32).Required(),
+    Param::Text("port", "One of its ports.", 32).Required(),
+    Param::Integer("weight", "Its share, relative to those of the others; 0: none.", 0, 255)
+        .Required()};
 
 std::string TextOr(const Arguments& arguments, std::string_view name) {
   return arguments.Has(name) ? arguments.Text(name) : "";
@@ -72,11 +77,22 @@ Answer FlushSwitchAddresses(Call& call) {
                       Json{{"port", port.empty() ? Json() : Json(port)}});
 }
 
+Answer SetGroupWeight(Call& call) {
+  const std::string& group = call.arguments.Text("group");
+  const std::string& port = call.arguments.Text("port");
+  const uint32_t weight = *Given(call.arguments, "weight");
+  return Answer::When(call.the_switch().SetWeight(group, port, weight),
+                      Json{{"group", group}, {"port", port}, {"weight", weight}});
+}
+
 constexpr Member kSwitchPortsResult[] = {ListOf<SwitchPortView>("ports")};
 constexpr Member kSwitchQueuesResult[] = {ListOf<SwitchQueueView>("queues")};
 constexpr Member kResetResult[] = {Member::Boolean("reset")};
 constexpr Member kAddedResult[] = {Member::Text("address"), Member::Text("port")};
 constexpr Member kRemovedResult[] = {Member::Text("address")};
+constexpr Member kGroupsResult[] = {ListOf<SwitchMemberView>("members")};
+constexpr Member kWeightResult[] = {Member::Text("group"), Member::Text("port"),
+                                    Member::Integer("weight")};
 constexpr Member kFlushedResult[] = {Member::Text("port").OrNull("all")};
 
 constexpr Method kSwitchMethods[] = {
@@ -106,6 +122,11 @@ constexpr Method kSwitchMethods[] = {
      RemoveSwitchAddress, kRemoveAddress, /*changes=*/true},
     {"addresses.flush", "Forgets learnt entries.", kFlushedResult, FlushSwitchAddresses,
      kFlushAddresses, /*changes=*/true},
+    RowsMethod<&SwitchView::Groups, kGroupsResult>(
+        "groups.list", "Ports of each group, their weights, and what the group gave them."),
+    {"groups.set_weight",
+     "Sets the share of a port of a group; only frames of that share move. Ends with the switch.",
+     kWeightResult, SetGroupWeight, kSetGroupWeight, /*changes=*/true},
 };
 
 }  // namespace

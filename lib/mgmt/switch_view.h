@@ -94,6 +94,15 @@ struct SwitchAddressQuery {
     .Note("to give as `from` for the next page").OrNull("this was the last"))
 SUEDE_ROW_STRUCT(SwitchAddressesView, SUEDE_SWITCH_ADDRESSES_ROW);
 
+// A port of a group.
+#define SUEDE_SWITCH_MEMBER_ROW(X)                                   \
+  X(std::string, group)                                              \
+  X(std::string, port)                                               \
+  X(std::string_view, spread, .OneOf("flow|round_robin|queue"))      \
+  X(uint32_t, weight, .Note("share of the group's frames; 0: none")) \
+  X(uint64_t, frames, .Note("to the group that were to leave by the port"))
+SUEDE_ROW_STRUCT(SwitchMemberView, SUEDE_SWITCH_MEMBER_ROW);
+
 // Control thread only. Does not block.
 class SwitchView : public DaemonView {
  public:
@@ -114,6 +123,12 @@ class SwitchView : public DaemonView {
   virtual Question<absl::Status> RemoveAddress(std::string_view address, uint32_t vid) = 0;
   // Removes the entries learnt on a port, or on all (empty).
   virtual Question<absl::Status> FlushAddresses(std::string_view port) = 0;
+
+  // The ports of all groups.
+  virtual std::vector<SwitchMemberView> Groups() = 0;
+  // `weight`: up to 255.
+  virtual Question<absl::Status> SetWeight(std::string_view group, std::string_view port,
+                                           uint32_t weight) = 0;
 
   virtual std::vector<ImpairView> Impairments() = 0;
   // If several directions are selected, all of them change or none.

@@ -12,7 +12,8 @@ import e2e
 import switched
 
 # Methods that change something, or take a file, and have a test of their own.
-CHANGES = {"ports.set_admin", "queues.reset", "addresses.add", "addresses.remove", "addresses.flush", "impair.set",
+CHANGES = {"ports.set_admin", "queues.reset", "addresses.add", "addresses.remove", "addresses.flush",
+           "groups.set_weight", "impair.set",
            "impair.clear", "log.set_level", "drain", "capture.start", "capture.stop", "events.wait", "config.check",
            "config.save"}
 

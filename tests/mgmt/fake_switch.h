@@ -105,6 +105,13 @@ class FakeSwitch : public SwitchView {
     return Wrong(absl::NotFoundError("there is none"));
   }
   Question<absl::Status> FlushAddresses(std::string_view) override { return Done(); }
+  std::vector<SwitchMemberView> Groups() override {
+    return {{.group = "spines", .port = "p0", .spread = "queue", .weight = 4, .frames = 9}};
+  }
+  Question<absl::Status> SetWeight(std::string_view group, std::string_view, uint32_t) override {
+    if (group != "spines") return Wrong(absl::NotFoundError("no such group"));
+    return Done();
+  }
   std::vector<ImpairView> Impairments() override {
     return {{.port = "p0", .in = true},
             {.port = "p0",

@@ -40,10 +40,11 @@ class SwitchAnswersTest : public testing::Test {
 };
 
 TEST_F(SwitchAnswersTest, OfEveryMethodAreAsDeclared) {
-  for (const char* method : {"rpc.describe", "version", "config.get", "ports.list", "log.get_level",
-                             "counters.get", "counters.delta", "links.list", "capture.list",
-                             "events.list", "queues.list", "queues.reset", "buffer.show",
-                             "addresses.list", "addresses.flush", "impair.list", "lldp.list"}) {
+  for (const char* method :
+       {"rpc.describe", "version", "config.get", "ports.list", "log.get_level", "counters.get",
+        "counters.delta", "links.list", "capture.list", "events.list", "queues.list",
+        "queues.reset", "buffer.show", "addresses.list", "addresses.flush", "groups.list",
+        "impair.list", "lldp.list"}) {
     Call(method);
   }
   Call("log.set_level", R"(["debug"])");
@@ -56,6 +57,9 @@ TEST_F(SwitchAnswersTest, OfEveryMethodAreAsDeclared) {
   Call("addresses.add", R"(["02:00:00:00:00:01", "p0"])");
   EXPECT_EQ(Refusal("addresses.remove", R"(["02:00:00:00:00:01"])"), "there is none");
   called_.insert("addresses.remove");
+  EXPECT_EQ(Call("groups.set_weight", R"(["spines", "p0", 7])")["weight"], 7);
+  EXPECT_EQ(Refusal("groups.set_weight", R"(["leaves", "p0", 7])"), "no such group");
+  EXPECT_NE(Refusal("groups.set_weight", R"(["spines", "p0", 256])"), "");
   Call("impair.set", R"({"port":"p0","loss":0.01})");
   Call("impair.clear", R"(["all"])");
   Call("config.check", R"(["version: 1\n"])");

@@ -25,7 +25,7 @@ class SwitchManagementTest : public testing::Test {
  protected:
   SwitchManagementTest() {
     fabric::SwitchParams params = fabric::ParamsOf(2);
-    params.groups = {{.ports = {0, 1}}};
+    params.groups = {{.ports = {0, 1}, .spread = fabric::Spread::kRoundRobin}};
     thread_ = std::make_unique<SwitchingThread>(params);
     SwitchManagementOptions options{
         .name = "sw0",
@@ -211,6 +211,38 @@ TEST_F(SwitchManagementTest, AnAddressMayBeBehindAGroupOfPorts) {
             "there is no port none; ports.list names them");
   Call("addresses.flush");
   EXPECT_EQ(Call("addresses.list", R"({"port":"both"})")["addresses"].size(), 1u);
+}
+
+TEST_F(SwitchManagementTest, WeightsOfAGroupAreSetWhileItRuns) {
+  thread_->Start();
+  const auto frames_of = [&](size_t member) {
+    return Call("groups.list")["members"][member]["frames"].get<uint64_t>();
+  };
+  const Json members = Call("groups.list")["members"];
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(members[1]["group"], "both");
+  EXPECT_EQ(members[1]["port"], "p1");
+  EXPECT_EQ(members[1]["spread"], "round_robin");
+  EXPECT_EQ(members[1]["weight"], 1);
+  EXPECT_EQ(Call("addresses.add", R"(["52:00:00:00:00:02", "both"])")["port"], "both");
+  EXPECT_TRUE(Until([&] { return frames_of(0) > 10 && frames_of(1) > 10; }));
+  EXPECT_EQ(Call("groups.set_weight", R"(["both", "p1", 0])")["weight"], 0);
+  EXPECT_EQ(Call("groups.list")["members"][1]["weight"], 0);
+  const uint64_t before = frames_of(1);
+  const uint64_t others = frames_of(0);
+  EXPECT_TRUE(Until([&] { return frames_of(0) > others + 100; }));
+  EXPECT_EQ(frames_of(1), before);
+  const std::string series =
+      R"(suede_switch_group_frames_total{switch="sw0",group="both",port="p1"} )";
+  EXPECT_TRUE(Until([&] {
+    return Page().find(series + std::to_string(before) + "\n") != std::string::npos;
+  })) << Page();
+  EXPECT_EQ(Call("groups.set_weight", R"(["both", "p0", 0])"),
+            "no port of the group would have a share; give another one a weight above 0 first");
+  EXPECT_EQ(Call("groups.set_weight", R"(["neither", "p0", 1])"),
+            "there is no group neither; groups.list names them");
+  EXPECT_EQ(Call("groups.set_weight", R"(["both", "p2", 1])"),
+            "there is no port p2; ports.list names them");
 }
 
 TEST_F(SwitchManagementTest, APortThatIsSetDownOrHasNoLinkCarriesNothing) {
