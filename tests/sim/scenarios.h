@@ -15,6 +15,7 @@
 #include "rebirths.h"
 #include "sealing.h"
 #include "sessions.h"
+#include "sprays.h"
 #include "strangers.h"
 #include "world.h"
 
@@ -224,6 +225,8 @@ inline constexpr Scenario kScenarios[] = {
     {"session_churn", SessionChurn},
     {"dead_links", DeadLinks, true},
     {"idle_links", IdleLinks, true},
+    // See sprays.h.
+    {"sprayed", Sprayed},
     // See sealing.h.
     {"sealed", Sealed},
     {"sealed_cbfc", SealedCbfc, true},

@@ -110,6 +110,7 @@ World::World(uint64_t seed, const WorldOptions& options)
   if (options_.plain) DropControl();
   ignores_ = options_.ignored_for != Duration{};
   inner_ = std::make_unique<InnerLinks>(options_.inner, seed, switches_, log_);
+  spines_ = std::make_unique<Spines>(options_.spines, switches_);
   trouble_ = std::make_unique<Trouble>(options_.trouble, options_.wiring, switches_, hosts_, dice_,
                                        log_);
   attacker_ = std::make_unique<Attacker>(options_.attack, options_.wiring, partition_, switches_,

@@ -25,6 +25,7 @@
 #include "inner_links.h"
 #include "ledger.h"
 #include "log.h"
+#include "spines.h"
 #include "trouble.h"
 #include "wiring.h"
 
@@ -58,6 +59,7 @@ struct WorldOptions {
   Wiring wiring;
   std::function<uint32_t(uint32_t host)> sessions;  // of each {peer, plane}; none: one
   InnerOptions inner;
+  SpineOptions spines;
   uint32_t queues = 1;           // per host
   uint32_t commands = 10000;     // per host, over all destinations and VCs
   uint32_t burst = 0;            // a client sends up to so many, and waits; 0: it does not
@@ -243,6 +245,7 @@ class World {
   Time next_learnt_{};            // which of the two the switches take for host 1
   std::unique_ptr<Trouble> trouble_;
   std::unique_ptr<InnerLinks> inner_;
+  std::unique_ptr<Spines> spines_;
   std::unique_ptr<Attacker> attacker_;
   bool attack_begun_ = false;
   std::map<std::pair<uint32_t, uint32_t>, Time> spoilt_;  // pairs of hosts, and until when
