@@ -136,6 +136,7 @@ struct SwitchPortConfig {
   uint16_t link_ether_type = 0xfe50;  // of shims and link frames
   OnOff lldp = OnOff::kOff;           // docs/lldp.md
   std::optional<SwitchAssignConfig> lldp_assign;
+  OnOff ecn = OnOff::kOn;
   OnOff strict_vlans = OnOff::kOff;
   std::vector<uint32_t> vlans;
   OnOff decrements_hops = OnOff::kOn;

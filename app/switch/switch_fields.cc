@@ -222,6 +222,8 @@ constexpr ConfigField<SwitchPortConfig> kPort[] = {
     Key<&SwitchPortConfig::lldp>("lldp", "", {},
                                  "LLDP and DCBX with the neighbour (lldp.md): both learn who the "
                                  "other is, and settings that differ are reported."),
+    Key<&SwitchPortConfig::ecn>("ecn", "", {},
+                                "Queues of the port mark frames, where their class has ecn."),
     Key<&SwitchPortConfig::strict_vlans>("strict_vlans", "", {},
                                          "Frames of other VLANs than these are dropped."),
     Key<&SwitchPortConfig::vlans>("vlans", "", Between(0, 4094),

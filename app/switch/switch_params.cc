@@ -54,6 +54,7 @@ fabric::ClassParams ClassOf(const SwitchConfig& config, const SwitchClassConfig&
 
 fabric::PortParams PortOf(const SwitchConfig& config, const SwitchPortConfig& port) {
   fabric::PortParams params{.rate_bps = BpsOf(port.rate_gbps),
+                            .marks = port.ecn == OnOff::kOn,
                             .strict_vlans = port.strict_vlans == OnOff::kOn,
                             .mac = port.mac.value_or(MacAddress{}),
                             .pfc = {.on = port.pfc == OnOff::kOn,

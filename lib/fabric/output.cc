@@ -36,6 +36,7 @@ void Output::Mark(Frame* frame, const FrameView& view, uint32_t depth) {
   const EcnParams& ecn = params_.of_class[note.traffic_class].ecn;
   if (depth <= ecn.least_bytes || view.network == NetworkHeader::kNone) [[likely]]
     return;
+  if (!params_.ports[port_].marks) return;
   if (depth < ecn.most_bytes) {
     const uint64_t range = ecn.most_bytes - ecn.least_bytes;
     const uint64_t part = (uint64_t{depth - ecn.least_bytes} << 16) / range;

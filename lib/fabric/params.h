@@ -86,6 +86,7 @@ enum class LevelRule : uint8_t {
 
 struct PortParams {
   uint64_t rate_bps = 0;      // max rate of leaving frames; 0: as fast as the device takes them
+  bool marks = true;          // frames, by the ECN of their class
   bool strict_vlans = false;  // frames of other VLANs than `vlans` are dropped
   std::vector<uint16_t> vlans;
   std::array<uint8_t, 6> mac{};  // source of PFC frames

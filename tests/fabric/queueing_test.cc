@@ -272,6 +272,22 @@ TEST(Queueing, EcnByAStep) {
   EXPECT_EQ(Marks(step, 30, 0), 0u);  // its sender does not speak ECN
 }
 
+// As of a leaf's ports to hosts with RCCC.
+TEST(Queueing, EcnIsOffAtAPort) {
+  SwitchParams params = ParamsOf(3);
+  for (ClassParams& own : params.of_class) own.ecn = {.least_bytes = 0, .most_bytes = 0};
+  params.ports[1].marks = false;
+  Fabric fabric(params);
+  for (const uint16_t port : {uint16_t{1}, uint16_t{2}}) {
+    fabric.the_switch.table().AddStatic(ForwardingTable::MacKey(MacNumber(port), 0), port);
+    for (uint32_t i = 0; i < 4; ++i) {
+      fabric.In(0, SueFrame{.to = port, .traffic_class = {.ecn = 2}}, At(0));
+    }
+  }
+  EXPECT_EQ(fabric.Count(1, 0, SwitchClassCounter::kMarked), 0u);
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kMarked), 4u);
+}
+
 TEST(Queueing, EcnByProbability) {
   // Just below `most_bytes` with this one, and from there on always.
   EXPECT_EQ(Marks({.least_bytes = 0, .most_bytes = 12'800, .probability = 0}, 30, 2), 21u);

@@ -32,7 +32,7 @@ classes:
 trim: {dscps: [8, 10], trimmed_dscp: 12}
 ports:
   - {name: a, device: net_null0, lcore: 1, rate_gbps: 2.5, pfc: on}
-  - {name: b, device: net_null1, strict_vlans: on, vlans: [0, 7], impair_in: {loss: 0.5}}
+  - {name: b, device: net_null1, ecn: off, strict_vlans: on, vlans: [0, 7], impair_in: {loss: 0.5}}
 addresses:
   - {mac: "02:00:00:00:00:01", vlan: 7, port: b}
 )";
