@@ -77,6 +77,7 @@ struct SwitchTrimConfig {
   std::vector<uint32_t> dscps;  // empty: nothing is trimmed
   uint32_t trimmed_dscp = 0;
   uint32_t trimmed_class = 7;
+  uint32_t max_queue_bytes = 0;  // 0: no limit
   uint32_t ipv4_bytes = 64;
   uint32_t ipv6_bytes = 128;
 };

@@ -117,6 +117,9 @@ constexpr ConfigField<SwitchTrimConfig> kTrim[] = {
     Key<&SwitchTrimConfig::trimmed_dscp>("trimmed_dscp", "", Between(0, 63),
                                          "DSCP of a trimmed frame."),
     Key<&SwitchTrimConfig::trimmed_class>("class", "", kTrafficClass, "Class of a trimmed frame."),
+    Key<&SwitchTrimConfig::max_queue_bytes>(
+        "max_queue_bytes", "bytes", Between(0, 1u << 30),
+        "Depth of a queue beyond which frames are trimmed although there is room; 0: none."),
     Key<&SwitchTrimConfig::ipv4_bytes>("ipv4_bytes", "bytes", Between(46, 9600),
                                        "Length of a trimmed frame with IPv4 or a shim."),
     Key<&SwitchTrimConfig::ipv6_bytes>("ipv6_bytes", "bytes", Between(66, 9600),

@@ -124,6 +124,8 @@ fabric::SwitchParams SwitchParamsOf(const SwitchConfig& config) {
   params.trim = {.on = !config.trim.dscps.empty(),
                  .ipv4_bytes = config.trim.ipv4_bytes,
                  .ipv6_bytes = config.trim.ipv6_bytes,
+                 .max_queue_bytes =
+                     config.trim.max_queue_bytes != 0 ? config.trim.max_queue_bytes : UINT32_MAX,
                  .trimmed_dscp = static_cast<uint8_t>(config.trim.trimmed_dscp),
                  .trimmed_class = static_cast<uint8_t>(config.trim.trimmed_class)};
   for (const uint32_t dscp : config.trim.dscps) params.trim.dscps |= uint64_t{1} << dscp;

@@ -40,9 +40,9 @@ void GroupSpread::SetWeight(uint32_t member, uint8_t weight) {
 
 // Returns the number of buckets by weight; at least one, except with weight 0.
 uint32_t GroupSpread::ShareOf(const Weights& weights, uint32_t member) {
-  if (weights[member] == 0) return 0;
   uint32_t sum = 0;
   for (const uint8_t weight : weights) sum += weight;
+  if (sum == 0 || weights[member] == 0) return 0;
   return std::max(1u, (kBuckets * weights[member] + sum / 2) / sum);
 }
 

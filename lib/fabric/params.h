@@ -63,6 +63,8 @@ struct TrimParams {
   bool on = false;
   uint32_t ipv4_bytes = 64;  // length of a trimmed frame, also of frames with the AFH shim
   uint32_t ipv6_bytes = 128;
+  uint32_t max_queue_bytes = UINT32_MAX;  // of a deeper queue frames are trimmed even if there is
+                                          // room
   uint64_t dscps = 0;        // a bit for each DSCP whose frames are trimmed
   uint8_t trimmed_dscp = 0;  // their DSCP after trimming
   uint8_t trimmed_class = 7;

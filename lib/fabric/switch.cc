@@ -172,6 +172,8 @@ inline bool Switch::Admit(uint32_t in, uint32_t out, FrameNote& note) {
     return End(frame);
   }
   note.charge = buffer_.Charge(frame->length);
+  if (params_.trim.on && TrimEarly(out, frame, view)) [[unlikely]]
+    return;
   if (Admit(in, out, note)) [[likely]] {
     Queue(port, out, frame, view);
     return;
@@ -403,6 +405,15 @@ void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
   port.CountDrop(lossless ? SwitchClassCounter::kHeadroomDrop : SwitchClassCounter::kTailDrop,
                  note.traffic_class, *frame);
   End(frame);
+}
+
+// Trims a frame whose queue is too deep. Returns false if the frame is not to be trimmed.
+[[gnu::noinline]] bool Switch::TrimEarly(uint32_t out, Frame* frame, const FrameView& view) {
+  const FrameNote& note = NoteOfFrame(frame);
+  if (note.credits != 0 || buffer_.queued(out, note.queue) <= params_.trim.max_queue_bytes) {
+    return false;
+  }
+  return Trim(out, frame, view);
 }
 
 // Trims a frame that finds no room, so that its receiver is informed. The IP and UDP lengths are

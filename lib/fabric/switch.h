@@ -134,6 +134,7 @@ class Switch {
   bool Admit(uint32_t in, uint32_t out, FrameNote& note);
   bool PassBy(uint32_t out, Frame* frame);
   void Enqueue(uint32_t in, uint32_t out, Frame* frame, const FrameView& view);
+  bool TrimEarly(uint32_t out, Frame* frame, const FrameView& view);
   bool Trim(uint32_t out, Frame* frame, const FrameView& view);
   void SendOn(SwitchPort& port, Frame* frame, Time now);
   bool OnLinkFrame(SwitchPort& port, Frame* frame, Time now);

@@ -382,6 +382,19 @@ TEST(Queueing, FramesTooShortToGainAreDropped) {
 }
 
 // A frame that is one byte longer is trimmed. Its ECN field stays.
+// There is room: only frames of a DSCP that is trimmed are, beyond the depth.
+TEST(Queueing, FramesOfADeepQueueAreTrimmedAlthoughThereIsRoom) {
+  SwitchParams params = QueueParams();
+  params.trim = {.on = true, .max_queue_bytes = 12'800, .dscps = 1, .trimmed_dscp = 57};
+  QueueFabric fabric(params);
+  // A frame takes 1,280 bytes of cells: the queue is over 12,800 with the eleventh.
+  for (int i = 0; i < 30; ++i) fabric.Send(0, At(0));
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTrimmed), 19u);
+  for (int i = 0; i < 30; ++i) fabric.Send(8, At(0));
+  EXPECT_EQ(fabric.Count(2, 1, SwitchClassCounter::kTrimmed), 0u);
+  EXPECT_EQ(fabric.Count(2, 0, SwitchClassCounter::kTailDrop), 0u);
+}
+
 TEST(Queueing, TrimmingHasToSaveAByte) {
   const auto length = static_cast<uint32_t>(BytesOf({.from = 1, .to = 2, .bytes = 300}).size());
   for (const uint32_t less : {0u, 1u}) {

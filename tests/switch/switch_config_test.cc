@@ -29,7 +29,7 @@ classes:
   of:
     - {class: 0, lossless: on, cable_m: 10}
     - {class: 6, strict: on, ecn: {least_bytes: 10, most_bytes: 20, probability: 0.5}}
-trim: {dscps: [8, 10], trimmed_dscp: 12}
+trim: {dscps: [8, 10], trimmed_dscp: 12, max_queue_bytes: 100000}
 ports:
   - {name: a, device: net_null0, lcore: 1, rate_gbps: 2.5, pfc: on}
   - {name: b, device: net_null1, ecn: off, strict_vlans: on, vlans: [0, 7], impair_in: {loss: 0.5}}
