@@ -383,7 +383,7 @@ void Switch::Flood(uint32_t in, Frame* frame, const FrameView& view) {
   Enqueue(in, last, frame, view);
 }
 
-[[gnu::noinline]] uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
+uint32_t Switch::ClassOf(const Frame* frame, const FrameView& view) const {
   const ClassMap& map = params_.classes;
   const bool has_ds = view.network != NetworkHeader::kNone;
   const bool pcp_first = map.pcp_first && view.network != NetworkHeader::kEsun;
