@@ -34,9 +34,7 @@ Question<View> ListRows(SnapshotPool<Snapshot>* pool, const Wanted& wanted, size
     auto& [query, view] = *listing;
     const bool done = query.PollInstances(
         [&](const InstanceConfig& instance) {
-          return instance.ports.size() >= min_ports &&
-                 wanted.xpu.value_or(instance.xpu) == instance.xpu &&
-                 wanted.instance.value_or(instance.instance) == instance.instance;
+          return instance.ports.size() >= min_ports && NamesInstance(wanted, instance);
         },
         [&](Snapshot& asked) {
           asked.peer_xpuid = wanted.peer.value_or(Snapshot::kAnyPeer);
@@ -205,10 +203,7 @@ Question<WaitsView> LcoreLists::Waits(const ConnectionQuery& wanted) {
   return [listing, wanted]() -> std::optional<WaitsView> {
     auto& [query, view] = *listing;
     const bool done = query.PollInstances(
-        [&](const InstanceConfig& instance) {
-          return wanted.xpu.value_or(instance.xpu) == instance.xpu &&
-                 wanted.instance.value_or(instance.instance) == instance.instance;
-        },
+        [&](const InstanceConfig& instance) { return NamesInstance(wanted, instance); },
         [&](WaitSnapshot& asked) { asked.peer_xpuid = wanted.peer.value_or(asked.kAnyPeer); },
         [&, &view = view](const WaitSnapshot& snapshot, const InstanceConfig& instance) {
           for (const WaitRow& row : RowsOf(snapshot)) {

@@ -113,6 +113,14 @@ class LcoreQuery {
   uint32_t next_ = 0;      // first of the next piece of it
 };
 
+// Returns whether an instance is one of those that the query `wanted` names by its own XPU and
+// instance number, if at all.
+template <typename Wanted>
+bool NamesInstance(const Wanted& wanted, const InstanceConfig& instance) {
+  return wanted.xpu.value_or(instance.xpu) == instance.xpu &&
+         wanted.instance.value_or(instance.instance) == instance.instance;
+}
+
 // A query, and the rows that it has listed.
 template <typename Query, typename View>
 struct Listing {

@@ -19,10 +19,7 @@ constexpr std::string_view kTraceStateNames[] = {
 static_assert(std::size(kTraceStateNames) == kTraceStates);
 
 auto WantedBy(const TraceQuery& query) {
-  return [query](const InstanceConfig& instance) {
-    return query.xpu.value_or(instance.xpu) == instance.xpu &&
-           query.instance.value_or(instance.instance) == instance.instance;
-  };
+  return [query](const InstanceConfig& instance) { return NamesInstance(query, instance); };
 }
 
 // Returns the row with times in nanoseconds since 1970; `epoch`: the lcore's time 0.
